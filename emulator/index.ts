@@ -19,7 +19,7 @@ export type { CallCounts, LogEntry } from "./http/call-log.js";
 export { type BucketLevel, type PlanName, planNames } from "./http/rate-limit.js";
 export type { StoredObject } from "./objects/store.js";
 export type { ConversationDocument, StoredMessage } from "./runtime/conversation-store.js";
-export type { DeliveryEntry, NotificationMail } from "./runtime/deliveries.js";
+export type { DeliveryEntry } from "./runtime/deliveries.js";
 export type { FaultKind, FaultRule } from "./service/faults.js";
 export {
   parseSwitch,

@@ -320,8 +320,6 @@ const controlRoutes = (service: EmulatedService): ControlRoutes => ({
         withoutSubjects(entry),
       ),
     ),
-  "GET /mailbox": (call) =>
-    jsonResponse(growing(call, service.deliveries.mailbox.mails, withoutSubjects)),
   "GET /buckets": () =>
     jsonResponse(routes.flatMap(({ name }) => service.rateLimiter.level(name) ?? [])),
   "GET /conversations": ({ query }) => jsonResponse(conversationsOf(service, query.get("since"))),
@@ -359,7 +357,7 @@ const controlRoutes = (service: EmulatedService): ControlRoutes => ({
     turnSwitches(service.journal, service.switches, parseSwitches(values));
     return jsonResponse(service.switches);
   },
-  ...pageRoutes(service, endpoints),
+  ...pageRoutes(service),
 });
 
 /** A path without needless percent-encoding such as `%41`. */

@@ -11,7 +11,7 @@ import {
   type ConversationDocument,
   isConversationDocument,
 } from "../runtime/conversation-store.js";
-import type { DeliveryEntry, NotificationMail } from "../runtime/deliveries.js";
+import type { DeliveryEntry } from "../runtime/deliveries.js";
 import { type FaultKind, type FaultRule, faultKinds } from "../service/faults.js";
 import { isSwitches, type Switches } from "../service/switches.js";
 import type { Client } from "../token/tokens.js";
@@ -55,8 +55,6 @@ export interface EmulatorControl {
     match?: DeliveryMatch,
     options?: { readonly timeoutMs?: number },
   ): Promise<DeliveryEntry>;
-  /** The last 1,000 emails to a `notificationEmail`. The emulator never sends them. */
-  mailbox(): Promise<readonly NotificationMail[]>;
   /**
    * Adds any given faults, in order, and returns all pending faults. Fails without adding any if
    * one is invalid.
@@ -137,14 +135,6 @@ const delivery: z.ZodType<DeliveryEntry> = z.object({
   error: z.string().exactOptional(),
 });
 
-const mail: z.ZodType<NotificationMail> = z.object({
-  at: z.string(),
-  to: z.string(),
-  subject: z.string(),
-  text: z.string(),
-  messageId: z.string(),
-});
-
 const fault: z.ZodType<FaultRule> = z.object({
   on: z.string(),
   kind: z.custom<FaultKind>((kind) => typeof kind === "string" && Object.hasOwn(faultKinds, kind)),
@@ -193,7 +183,6 @@ const controlAnswers = {
     next: z.number(),
     entries: z.array(delivery),
   }),
-  mailbox: z.array(mail),
   faults: z.array(fault),
   buckets: z.array(bucket),
   conversations: z.array(z.custom<ConversationDocument>(isConversationDocument)),
@@ -303,7 +292,6 @@ export const controlThrough = (send: SendControl): EmulatorControl => {
     deliveries: () => call(deliveries, "GET", "/deliveries"),
     waitForDelivery: (match = {}, { timeoutMs = 5_000 } = {}) =>
       waitForDelivery(call, match, timeoutMs),
-    mailbox: () => call(controlAnswers.mailbox, "GET", "/mailbox"),
     faults: (rules) =>
       rules === undefined ? call(faults, "GET", "/faults") : call(faults, "POST", "/faults", rules),
     clearFaults: async () => void (await call(nothing, "DELETE", "/faults")),

@@ -56,14 +56,6 @@ const failure: CallExplanation = {
   section: "UNAVAILABLE",
 };
 
-/** All explanations for refused and failed calls. */
-export const explanations = [...Object.values(byCheck), ...Object.values(byCode), failure];
-
-/** The pages in the `docs` folder that the emulator's page links to. */
-export const explainingPages: readonly string[] = [
-  ...new Set([...explanations.map(({ page }) => page), "resources.md"]),
-];
-
 const explanationOf = ({ status, reason = "" }: ShownCall, { check }: CallContent) => {
   if (status > 0 && status < 400) return undefined;
   if (check !== "operation") return byCheck[check];
@@ -134,8 +126,6 @@ export const inspectedCall = (log: CallLog, place: number) => {
     sent: sent && shownBody(entry, sent, false),
     answer: answer && shownBody(entry, answer, true),
     explanation: explanationOf(entry, content),
-    /** The kind of the setup object, as the documentation calls it. */
-    kind: definitionOf(entry)?.kind,
     fault,
   };
 };

@@ -24,9 +24,8 @@ import {
 } from "../runtime/delivery-failures.js";
 import { messageTypesOf, senderTypes, textOnPath } from "../runtime/messages.js";
 import { channelTypeOf, isAccountInUse } from "../runtime/recipients.js";
-import { type FaultShape, faultKinds } from "../service/faults.js";
 import type { EmulatedService } from "../service/service.js";
-import { type Switch, switchTable, vendorWord } from "../service/switches.js";
+import { vendorWord } from "../service/switches.js";
 import { scopesByLabel } from "../token/tokens.js";
 import { inspectedCall } from "./inspected-call.js";
 
@@ -195,20 +194,19 @@ const changesSince = (service: EmulatedService) => {
   // old ones.
   const run = randomBytes(6).toString("hex");
   return ({ cursor, conversation, messages, object, call, search }: PageLook) => {
-    const { clock, rateLimiter, log, faults, switches, store, conversations } = service;
+    const { clock, rateLimiter, log, switches, store, conversations } = service;
     const [name, sought, ...versions] = cursor.split("-");
-    const isKnown = name === run && versions.length === 5;
-    const known = isKnown ? versions.map(Number) : [0, 0, 0, -1, -1];
+    const isKnown = name === run && versions.length === 4;
+    const known = isKnown ? versions.map(Number) : [0, 0, -1, -1];
     const searched = Buffer.from(search).toString("hex");
     const calls = log.entries.since(known[0] ?? 0);
     const deliveries = service.deliveries.log.since(known[1] ?? 0);
-    const mailbox = service.deliveries.mailbox.mails.since(known[2] ?? 0);
-    const changed = conversations.since(known[3] ?? -1, most.conversations);
+    const changed = conversations.since(known[2] ?? -1, most.conversations);
     const counts = log.counts();
     return {
       /** To be sent with the next look. */
       cursor: [
-        ...[run, searched, calls.next, deliveries.next, mailbox.next],
+        ...[run, searched, calls.next, deliveries.next],
         ...[conversations.version, store.version],
       ].join("-"),
       /** The emulator's time, in milliseconds since 1970. */
@@ -217,11 +215,9 @@ const changesSince = (service: EmulatedService) => {
       plan: rateLimiter.plan,
       buckets: levelsOf(service, Object.keys(counts)),
       counts,
-      faults: faults.left(),
-      switches,
+      platformName: switches.platformName,
       calls,
       deliveries,
-      mailbox,
       conversations: {
         /** Whether these are all, and replace those known before. */
         isWhole: changed.isWhole,
@@ -230,8 +226,8 @@ const changesSince = (service: EmulatedService) => {
         entries: changed.entries.map((each) => summaryOf(service, each)),
       },
       /** Left out if no text is sought. */
-      found: foundSince(service, search, sought === searched ? (known[3] ?? -1) : -1),
-      ...(store.version === known[4]
+      found: foundSince(service, search, sought === searched ? (known[2] ?? -1) : -1),
+      ...(store.version === known[3]
         ? {}
         : { graph: accountGraph(service), addresses: conversationAddresses(service) }),
       /** Left out if there is none. */
@@ -242,15 +238,6 @@ const changesSince = (service: EmulatedService) => {
   };
 };
 
-/** A choice, a number, or a text field in a form on the page. */
-export interface FormField {
-  readonly name: string;
-  readonly doc: string;
-  /** The allowed values, or their range. If empty, any value is valid. */
-  readonly values: Switch["values"];
-  readonly isRequired: boolean;
-}
-
 /** The page has none before its first response. */
 const failures: Readonly<Partial<Record<DeliveryCause, DeliveryFailure>>> = deliveryFailures;
 
@@ -258,30 +245,10 @@ const failures: Readonly<Partial<Record<DeliveryCause, DeliveryFailure>>> = deli
  * What the page's forms offer, with a description of each choice: from the tables that the emulator
  * itself uses.
  */
-const formTables = ({ switches }: EmulatedService, endpoints: readonly string[]) => ({
+const formTables = ({ switches }: EmulatedService) => ({
   /** In setup order. */
   kinds: resources.map(({ kind, collection, noun, doc }) => ({ kind, collection, noun, doc })),
-  endpoints,
   deliveryFailures: failures,
-  faults: Object.entries<FaultShape>(faultKinds).map(([kind, { doc, listsOnly, members }]) => ({
-    kind,
-    doc,
-    isForLists: listsOnly === true,
-    members: Object.entries(members).map(
-      ([name, { rule, required }]): FormField => ({
-        name,
-        doc: rule,
-        values: [],
-        isRequired: required === true,
-      }),
-    ),
-  })),
-  switches: Object.entries<Switch>(switchTable).map(([name, { default: usual, ...entry }]) => ({
-    ...entry,
-    name,
-    default: usual,
-    isRequired: true,
-  })),
   /** The senders in the wire format, each with the message types that it may send. */
   senders: senderTypes.map((sender) => ({
     type: vendorWord(sender, switches),
@@ -312,16 +279,11 @@ const countIn = (text: string): number => {
  * The control interface routes that only the page uses. The page makes changes through ordinary
  * control calls, and sends messages through the service's own call, with a token from one of these
  * routes.
- *
- * @param endpoints that can have faults
  */
-export const pageRoutes = (
-  service: EmulatedService,
-  endpoints: readonly string[],
-): ControlRoutes => {
+export const pageRoutes = (service: EmulatedService): ControlRoutes => {
   const look = changesSince(service);
   return {
-    "GET /page/tables": () => jsonResponse(formTables(service, endpoints)),
+    "GET /page/tables": () => jsonResponse(formTables(service)),
     "GET /page/changes": ({ query }) => {
       const {
         cursor = "",

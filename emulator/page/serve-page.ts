@@ -4,7 +4,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join } from "node:path";
 import { packageRoot } from "../../provider/kernel/package.js";
 import { type ServiceResponse, sendResponse } from "../http/exchange.js";
-import { explainingPages } from "./inspected-call.js";
 
 /** The path under which the page's files are served. */
 export const pagePath = "/page";
@@ -14,7 +13,6 @@ const contentTypes: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".mjs": "text/javascript; charset=utf-8",
   ".svg": "image/svg+xml",
-  ".md": "text/plain; charset=utf-8",
 };
 
 /**
@@ -58,11 +56,7 @@ const readPage = (): ReadonlyMap<string, PageFile> => {
     path: name.replaceAll("\\", "/"),
     file: join(folder(), name),
   }));
-  const docs = explainingPages.map((name) => ({
-    path: `docs/${name}`,
-    file: join(packageRoot(), "docs", name),
-  }));
-  const files = [...names, ...docs].flatMap(({ path, file }): [string, PageFile][] => {
+  const files = names.flatMap(({ path, file }): [string, PageFile][] => {
     const type = contentTypes[extname(file)];
     if (type === undefined) return [];
     const bytes = readFileSync(file);

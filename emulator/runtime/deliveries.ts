@@ -1,7 +1,6 @@
 import { clientApplication } from "../../provider/resources/client-application.js";
 import { RecentEntries, type WithSubjects } from "../http/call-log.js";
 import { type EmulatorClock, timestamp } from "../service/clock.js";
-import type { Switches } from "../service/switches.js";
 import {
   CallbackClient,
   type CallbackClientOptions,
@@ -9,48 +8,7 @@ import {
   type CallbackOutcome,
 } from "./callback-client.js";
 import type { StoredMessage } from "./conversation-store.js";
-import { textOnPath } from "./messages.js";
-import { type RecipientRole, roleOf } from "./recipients.js";
-
-/** An email that the service would send. The emulator only records it. */
-export interface NotificationMail {
-  /** Time of the email, on the emulator's clock. */
-  readonly at: string;
-  /** The role's `notificationEmail`. */
-  readonly to: string;
-  readonly subject: string;
-  readonly text: string;
-  /**
-   * The sender's own ID for the undelivered message; the service's ID if the sender provided none.
-   */
-  readonly messageId: string;
-}
-
-/** An email as the page lists it. */
-export interface ShownMail extends NotificationMail, WithSubjects {}
-
-/** Notifies those who look after a callback that it cannot be reached (public reference; how often is assumed). */
-class Mailbox {
-  readonly mails = new RecentEntries<ShownMail>(1_000);
-  /** Roles whose callback could not be reached last time. */
-  readonly #unreached = new Set<string>();
-
-  /** @param recipient the role of the client application, as one text */
-  failed(recipient: string, mail: ShownMail, when: Switches["notificationMails"]): void {
-    const isFirst = !this.#unreached.has(recipient);
-    this.#unreached.add(recipient);
-    if (when === "each" || (when === "first" && isFirst)) this.mails.add(mail);
-  }
-
-  reached(recipient: string): void {
-    this.#unreached.delete(recipient);
-  }
-
-  clear(): void {
-    this.mails.clear();
-    this.#unreached.clear();
-  }
-}
+import type { RecipientRole } from "./recipients.js";
 
 interface Delivery {
   readonly recipient: RecipientRole;
@@ -88,7 +46,7 @@ export interface ShownDelivery extends DeliveryEntry, WithSubjects {
   readonly failure?: CallbackFailure & { readonly isRetried: boolean };
 }
 
-/** What an attempt, and the email about it, are about. */
+/** What an attempt is about. */
 const subjectsOf = ({ recipient, message }: Delivery): readonly string[] => [
   `conversations/${message.conversationId}`,
   ...(recipient.applicationId === ""
@@ -126,7 +84,6 @@ interface Queue {
  */
 export class Deliveries {
   readonly log = new RecentEntries<ShownDelivery>(10_000);
-  readonly mailbox = new Mailbox();
   readonly #callbacks: CallbackClient;
   readonly #queues = new Map<string, Queue>();
   #begun = 0;
@@ -152,13 +109,12 @@ export class Deliveries {
     void this.#deliverAll(key, fresh);
   }
 
-  /** Discards pending deliveries, the log, the emails, and all tokens. */
+  /** Discards pending deliveries, the log, and all tokens. */
   reset(): void {
     for (const { controller } of this.#queues.values()) controller.abort();
     this.#queues.clear();
     this.#callbacks.reset();
     this.log.clear();
-    this.mailbox.clear();
   }
 
   /** Stops all deliveries and closes all connections. */
@@ -197,13 +153,13 @@ export class Deliveries {
         begun,
         isRetried: renewed !== undefined || hasRetries,
       });
-      if (!failure) return this.mailbox.reached(keyOf(recipient));
+      if (!failure) return;
       if (renewed) {
         isRenewed = true;
         await renewed();
         continue;
       }
-      if (!hasRetries) return this.#notify(delivery, entry);
+      if (!hasRetries) return this.options.onUndelivered?.(entry);
       retries += 1;
       // Counted from when the try was due: one long step of a manual clock makes all tries due.
       due += this.clock.now() - begun + retrySpacingMs;
@@ -231,29 +187,6 @@ export class Deliveries {
     };
     this.log.add(entry);
     return entry;
-  }
-
-  /**
-   * Reports an undelivered message after the last attempt, and records any email to the role's
-   * `notificationEmail`.
-   */
-  #notify(delivery: Delivery, lastAttempt: ShownDelivery): void {
-    this.options.onUndelivered?.(lastAttempt);
-    const { recipient, message } = delivery;
-    const { url, status, error } = lastAttempt;
-    const to = textOnPath(roleOf(this.options, recipient), "notificationEmail");
-    if (to === undefined) return;
-    const { messageId, type } = message;
-    const reason = error ?? `the callback responded with ${status}`;
-    const mail = {
-      at: timestamp(this.clock.now()),
-      to,
-      subject: `The callback for the role ${recipient.role} cannot be reached`,
-      text: `The service could not deliver message ${messageId} (${type}) to ${url}: ${reason}. The service will not try again.`,
-      messageId,
-      subjects: subjectsOf(delivery),
-    };
-    this.mailbox.failed(keyOf(recipient), mail, this.options.switches.notificationMails);
   }
 
   #until(time: number, signal: AbortSignal): Promise<void> {

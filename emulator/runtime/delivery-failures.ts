@@ -1,81 +1,63 @@
-import { authentication } from "../../provider/resources/authentication.js";
-import { clientApplication } from "../../provider/resources/client-application.js";
-
 /** A reason why an attempt to deliver a message fails. */
 export interface DeliveryFailure {
   readonly rule: string;
   /** What to do next. */
   readonly next: string;
-  /** The kind to look up in the documentation. */
-  readonly kind: string;
 }
 
 /** Reasons why attempts to deliver a message fail. */
 export const deliveryFailures = {
   fault: {
     rule: "A fault was requested.",
-    next: "The page's Faults view lists the pending faults.",
-    kind: clientApplication.kind,
+    next: "`GET /faults` of the control interface lists the pending faults.",
   },
   noRecipient: {
     rule: "There is no callback for the message.",
     next: "Add an active client application with the missing role to the orchestration, and apply the program again.",
-    kind: clientApplication.kind,
   },
   exampleToken: {
     rule: "The token URL is only an example URL.",
     next: "In the program, replace the role's authentication with the one that your bot requires, and apply the program again.",
-    kind: authentication.kind,
   },
   noTokenUrl: {
     rule: "The token URL cannot be reached.",
     next: "Start the server at the token URL, or correct the URL in the role's authentication and apply the program again.",
-    kind: authentication.kind,
   },
   noLogin: {
     rule: "The service could not log in to the callback.",
     next: "Correct the role's authentication and apply the program again, or fix the server at its token URL.",
-    kind: authentication.kind,
   },
   loginRefused: {
     rule: "The callback refused the login.",
     next: "Compare the role's authentication with the credentials that the bot accepts.",
-    kind: authentication.kind,
   },
   wrongPath: {
     rule: "The bot does not serve this URL.",
     next: "Compare the callback's path with the path that the bot serves.",
-    kind: clientApplication.kind,
   },
   redirect: {
     rule: "The callback returned a redirect, which the service does not follow.",
     next: "Set the callback to the final URL, and apply the program again.",
-    kind: clientApplication.kind,
   },
   askedToWait: {
     rule: "The bot asked the service to try again later.",
     next: "If the bot never accepts the message, its log shows why. If it only needs more time, increase the deliveryRetries switch.",
-    kind: clientApplication.kind,
   },
   refused: {
     rule: "The bot refused the message, or failed.",
     next: "Check the bot's log, fix the bot, and send the message again.",
-    kind: clientApplication.kind,
   },
   tooLate: {
     rule: "The bot did not respond in time.",
     next: "Have the bot respond with 200 first and do the work afterward.",
-    kind: clientApplication.kind,
   },
   exampleCallback: {
     rule: "The callback is only an example URL.",
     next: "In the program, replace the callback with your bot's URL, and apply the program again.",
-    kind: clientApplication.kind,
   },
   unreachable: {
     rule: "The callback could not be reached.",
     next: "Start the bot, and check that it listens on the callback's host and port.",
-    kind: clientApplication.kind,
   },
 } as const satisfies Readonly<Record<string, DeliveryFailure>>;
 

@@ -145,12 +145,6 @@ export const switchTable = {
     default: "refuse",
     basis: assumed,
   },
-  notificationMails: {
-    doc: "When a role's notificationEmail receives an email about an unreachable callback: for each undelivered message, only for the first until a delivery succeeds, or never. Emails go only to the control interface's mailbox.",
-    values: ["each", "first", "none"],
-    default: "each",
-    basis: assumed,
-  },
   cors: {
     doc: "Which pages from other origins can read responses from token URLs and signed URLs: all pages, those from the origins of registered redirect URIs, or none.",
     values: ["any", "registered", "none"],

@@ -107,27 +107,3 @@ test("a message that is sent by hand shows up, with its call and what is left of
   const [call] = (await service.emulator.control.log()).slice(-1);
   expect(call).toMatchObject({ clientId: "page", status: 202 });
 });
-
-test("a fault is set and shown, and a switch is turned", async () => {
-  await view("#faults", "No faults are pending.");
-  const form = find('form[aria-label="Add a fault"]');
-  const [on, kind] = form.querySelectorAll("select");
-  if (!on || !kind) throw new Error("There are no choices.");
-  const choose = (control: HTMLSelectElement, value: string): void => {
-    control.value = value;
-    control.dispatchEvent(new Event("input"));
-  };
-  choose(on, "GET /channels");
-  choose(kind, "hang");
-  submit(form);
-  await view("#faults", "GET /channels: hang, 1 time");
-  await view("#switches", "inUseStatus");
-  const control = [...document.querySelectorAll("select")].find((each) =>
-    each.parentElement?.textContent?.includes("inUseStatus"),
-  );
-  if (!control) throw new Error("There is no such switch.");
-  control.value = "412";
-  control.dispatchEvent(new Event("change"));
-  await view("#switches", "1 of");
-  expect((await service.emulator.control.switches()).inUseStatus).toBe(412);
-});

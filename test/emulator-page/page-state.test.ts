@@ -3,7 +3,6 @@ import { expect, test } from "vitest";
 import { RecentEntries } from "../../emulator/http/call-log.js";
 import { visibleRows } from "../../emulator/page/browser/elements.mjs";
 import { GrowingList, PageState, ShownConversation } from "../../emulator/page/browser/page.mjs";
-import { isSwitches, switchTable } from "../../emulator/service/switches.js";
 
 const entryOf = (place: number) => ({
   at: "2026-01-01T00:00:00.000Z",
@@ -26,24 +25,17 @@ const summaryOf = (place: number) => ({
   modified: "2026-01-01T00:00:00.000Z",
 });
 
-const defaults: unknown = Object.fromEntries(
-  Object.entries(switchTable).map(([name, { default: usual }]) => [name, usual]),
-);
-if (!isSwitches(defaults)) throw new Error("The switches have no defaults.");
-
 /** A look in which nothing happened. */
 const quiet = {
-  cursor: "run--0-0-0-0-0",
+  cursor: "run--0-0-0-0",
   now: 0,
   clock: "real" as const,
   plan: "none" as const,
   buckets: [],
   counts: {},
-  faults: [],
-  switches: defaults,
+  platformName: "platform",
   calls: { first: 0, next: 0, entries: [] },
   deliveries: { first: 0, next: 0, entries: [] },
-  mailbox: { first: 0, next: 0, entries: [] },
   conversations: { isWhole: false, total: 0, entries: [] },
   found: undefined,
   conversation: undefined,

@@ -10,7 +10,6 @@ import { isConversationWanted } from "../../emulator/page/browser/conversations.
 import { beginningOf, clockTime, dayTime } from "../../emulator/page/browser/elements.mjs";
 import { afterFailure, undelivered } from "../../emulator/page/browser/inspector.mjs";
 import { refusalText } from "../../emulator/page/browser/page.mjs";
-import { fitsEndpoint, ruleText, valueTyped } from "../../emulator/page/browser/settings.mjs";
 
 test("a time that is none, or beyond all calendars, is shown as it came", () => {
   for (const time of ["", "yesterday", 8.7e15, Number.NaN]) {
@@ -159,23 +158,6 @@ test("conversations are filtered by state", () => {
   expect(inState("bot")).toEqual(["", "running"]);
   expect(inState("agent")).toEqual(["", "running", "agent"]);
   expect(inState("ended")).toEqual([""]);
-});
-
-test("a fault is described in a sentence, and takes what was typed", () => {
-  expect(ruleText({ on: "GET /channels", kind: "status", status: 503, times: 2, after: 1 })).toBe(
-    "GET /channels: status, status 503, after 1 call, 2 times",
-  );
-  expect([valueTyped("503"), valueTyped('{"a":1}'), valueTyped("gone fishing")]).toEqual([
-    503,
-    { a: 1 },
-    "gone fishing",
-  ]);
-  const listsOnly = { kind: "x", doc: "", isForLists: true, members: [] };
-  expect([
-    fitsEndpoint(listsOnly, "GET /channels"),
-    fitsEndpoint(listsOnly, "GET /channels/{id}"),
-    fitsEndpoint(listsOnly, "TOKEN"),
-  ]).toEqual([true, false, false]);
 });
 
 test("a refusal is shown in the words of control or of the service", () => {

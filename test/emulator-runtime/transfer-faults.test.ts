@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { order } from "./asset-calls.js";
-import { answering } from "./callback-server.js";
-import { type Hub, hub, message } from "./hub.js";
+import { type Hub, hub } from "./hub.js";
 
 const content = "0123456789".repeat(20);
 
@@ -107,52 +106,3 @@ test.each(["truncate", "not-json", "no-id", "drip", "huge"])(
     ]);
   },
 );
-
-const mails = async ({ service }: Hub) => service.emulator.control.mailbox();
-
-test("whoever looks after a callback learns of each message that is given up", async () => {
-  const all = await hub({ switches: { deliveryRetries: 1 } });
-  all.bot.answer = answering(500);
-  const conversation = await all.begin();
-  await all.logged(1);
-  expect(await mails(all)).toEqual([]);
-  await all.service.emulator.control.advance(1_000);
-  await all.logged(2);
-  expect(await mails(all)).toEqual([
-    {
-      at: expect.stringMatching(/Z$/),
-      to: "ops@example.com",
-      subject: "The callback for the role custom_bot cannot be reached",
-      text: `The service could not deliver message m-0001 (text) to ${all.bot.url}/custom_bot: the callback responded with 500. The service will not try again.`,
-      messageId: "m-0001",
-    },
-  ]);
-  await all.send(message(conversation, "customer", "text", { messageId: "m-2" }));
-  await all.logged(3);
-  await all.service.emulator.control.advance(1_000);
-  await all.logged(4);
-  expect((await mails(all)).map(({ messageId }) => messageId)).toEqual(["m-0001", "m-2"]);
-  await all.service.control("POST", "/reset");
-  expect(await mails(all)).toEqual([]);
-});
-
-test.each([
-  ["first", ["m-1", "m-4"]],
-  ["none", []],
-])("with the switch notificationMails=%s they are reported of %j", async (when, reported) => {
-  const all = await hub({ switches: { deliveryRetries: 0 } });
-  await all.service.control("PUT", "/switches", { notificationMails: when });
-  for (const [place, status] of [500, 500, 200, 500].entries()) {
-    all.bot.answer = answering(status);
-    await all.begin({ messageId: `m-${place + 1}` });
-    await all.logged(place + 1);
-  }
-  expect((await mails(all)).map(({ messageId }) => messageId)).toEqual(reported);
-});
-
-test("nobody is notified if nobody has the role", async () => {
-  const all = await hub({ customers: false });
-  await all.send(message(await all.begin(), "custom_bot", "text"));
-  await all.logged(2);
-  expect(await mails(all)).toEqual([]);
-});

@@ -32,7 +32,6 @@ const table: Readonly<Record<string, readonly unknown[]>> = {
   recipients: ["all", "first"],
   inactiveObjects: ["unused", "used"],
   channelRestrictions: ["refuse", "ignore"],
-  notificationMails: ["each", "first", "none"],
   cors: ["any", "registered", "none"],
   deliveryRetries: [2, 0, 10],
   callbackContent: ["object", "text"],

@@ -13,16 +13,9 @@ import {
   setText,
   shortText,
   virtualList,
-  withCode,
   withoutBidi,
 } from "./elements.mjs";
-import {
-  callDetails,
-  deliveryDetails,
-  deliveryOutcome,
-  isDelivered,
-  mailDetails,
-} from "./inspector.mjs";
+import { callDetails, deliveryDetails, deliveryOutcome, isDelivered } from "./inspector.mjs";
 import { linkToEntry, subjectParts } from "./links.mjs";
 
 /** @import { ShownCall, WithSubjects } from "../../http/call-log.js" */
@@ -335,31 +328,6 @@ export const deliveriesView = (page) =>
       ["Message", "spare", ({ messageId }) => messageId],
     ],
     details: (entry) => deliveryDetails(page, entry),
-  });
-
-/** The emails that the service would send to the people responsible for callbacks. @param {Page} page */
-export const mailboxView = (page) =>
-  entryTable(page, "mailbox", () => page.state.mailbox, {
-    label: "Emails, newest first",
-    noun: "email",
-    nothing: [
-      ...withCode(
-        "No emails yet. If a callback does not accept a message, the service sends an email to the `notificationEmail` of the callback's role. The emulator keeps these emails here instead of sending them. To set how often the service sends one, use the `notificationMails` switch: ",
-      ),
-      element("a", { href: "#switches" }, "Switches"),
-      ".",
-    ],
-    search: ["Address, name, or text", "ops@example.com"],
-    choices: {},
-    fits: (entry, [text = ""]) =>
-      isFound(text, entry.to, entry.subject, entry.text, text && namesOf(page, entry)),
-    columns: [
-      ["Time", "time", ({ at }) => clockTime(at)],
-      ["To", "to", ({ to }) => to],
-      ["Subject", "wide", ({ subject }) => subject],
-      ["Message", "spare", ({ messageId }) => messageId],
-    ],
-    details: (entry) => mailDetails(page, entry),
   });
 
 /** @typedef {{ readonly endpoint: string, readonly tokens?: number, readonly burst?: number, readonly rate?: number, readonly accepted: number, readonly refused: number }} EndpointRate */

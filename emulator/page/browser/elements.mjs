@@ -114,10 +114,6 @@ export const setText = (target, text) => {
   if (target.textContent !== text) target.textContent = text;
 };
 
-/** The project's own text, with Markdown code spans formatted as code. @param {string} text */
-export const withCode = (text) =>
-  text.split("`").map((part, place) => (place % 2 === 1 ? element("code", {}, part) : part));
-
 /** A line that reports the result of an action. */
 export const statusLine = () => element("p", { class: "said", role: "status" });
 
@@ -186,21 +182,18 @@ export const formOf = (attributes, submit, ...children) => {
 let labels = 0;
 
 /**
- * A control with its label, and hints below it.
+ * A control with its label, and a hint below it.
  *
  * @param {string} label
  * @param {HTMLElement} control
- * @param {string[]} hints
+ * @param {string} [hint]
  */
-export const labelled = (label, control, ...hints) => {
+export const labelled = (label, control, hint) => {
   labels += 1;
   const id = `control-${labels}`;
-  const said = hints.map((hint, place) =>
-    element("p", { class: "hint", id: `${id}-${place}` }, ...withCode(hint)),
-  );
-  const described = said.map((hint) => hint.id).join(" ");
-  setAttributes(control, { id, "aria-describedby": described || undefined });
-  return group("field", element("label", { for: id }, label), control, ...said);
+  const said = hint && element("p", { class: "hint", id: `${id}-hint` }, hint);
+  setAttributes(control, { id, "aria-describedby": said ? said.id : undefined });
+  return group("field", element("label", { for: id }, label), control, said);
 };
 
 /** @typedef {readonly (string | readonly [value: string, label: string])[]} Options */

@@ -1,10 +1,8 @@
-import { docLine, docLink, readDoc, sectionOf } from "./docs.mjs";
 import {
   counted,
   dayTime,
   element,
   foreignText,
-  group,
   inertJson,
   paragraph,
   wholeText,
@@ -13,30 +11,23 @@ import { linkToEntriesOf, linkToEntry, subjectItem } from "./links.mjs";
 import { isRecord } from "./page.mjs";
 
 /** @import { ShownCall, WithSubjects } from "../../http/call-log.js" */
-/** @import { ShownDelivery, ShownMail } from "../../runtime/deliveries.js" */
+/** @import { ShownDelivery } from "../../runtime/deliveries.js" */
 /** @import { InspectedCall } from "../inspected-call.js" */
 /** @import { Child } from "./elements.mjs" */
 /** @import { LogName, Page } from "./page.mjs" */
 
 /** What the panel beside a list shows: its title first. @typedef {readonly [version: string, make: () => readonly Child[]]} Details */
 
-/** Where the cause of a refusal can be looked at, by the section that explains it. @type {Readonly<Record<string, readonly [view: string, title: string]>>} */
+/** Where the cause of a refusal can be looked at, by the section that explains the refusal. @type {Readonly<Record<string, readonly [view: string, title: string]>>} */
 const causes = {
   THROTTLED: ["rates", "Rates"],
-  Faults: ["faults", "Faults"],
   CREDENTIALS_REFUSED: ["connect", "Connect"],
 };
 
-/** The rule that refused a call, and what the documentation says of it. @param {ShownCall} entry @param {InspectedCall} call */
-const refusalSection = ({ reason = "" }, { explanation, answer, kind }) => {
+/** The rule that refused a call, and where the documentation explains it. @param {ShownCall} entry @param {InspectedCall} call */
+const refusalSection = ({ reason = "" }, { explanation, answer }) => {
   if (!explanation) return undefined;
   const { rule, page, section } = explanation;
-  const more = group("doc");
-  void readDoc(page).then(
-    (text) =>
-      more.append(...sectionOf(text, section).map((line) => paragraph("", ...docLine(line)))),
-    () => {},
-  );
   const body = answer?.json;
   const details =
     isRecord(body) && Array.isArray(body.details) ? body.details.filter(isRecord) : [];
@@ -62,14 +53,7 @@ const refusalSection = ({ reason = "" }, { explanation, answer, kind }) => {
         ),
       ),
     cause && element("p", {}, "See ", element("a", { href: `#${cause[0]}` }, cause[1]), "."),
-    more,
-    element(
-      "p",
-      { class: "quiet" },
-      docLink(page, section),
-      kind !== undefined && section === "REJECTED" && " · ",
-      kind !== undefined && section === "REJECTED" && docLink("resources.md", kind),
-    ),
+    paragraph("quiet", `docs/${page}, ${section}`),
   );
 };
 
@@ -185,18 +169,12 @@ const outcomeText = ({ status, error = "unknown", attempt }) => {
   return attempt === 0 ? error : `No response: ${error}`;
 };
 
-/** The section of the documentation that explains faults. */
-export const faultDoc = { page: "emulator.md", section: "Faults" };
-
 /** @param {Page} page @param {ShownDelivery} entry @param {ReturnType<typeof afterFailure>} after */
 const failureSection = (page, entry, after) => {
   const failure = reasonFor(page, entry);
   if (!failure) return undefined;
   const { fault, tokenUrl } = entry.failure ?? {};
   const said = fault === undefined ? "" : ` (fault: ${fault})`;
-  const link = fault
-    ? docLink(faultDoc.page, faultDoc.section)
-    : docLink("resources.md", failure.kind);
   return element(
     "section",
     { class: "refusal" },
@@ -205,8 +183,7 @@ const failureSection = (page, entry, after) => {
     element("p", {}, foreignText(outcomeText(entry)), said),
     tokenUrl !== undefined && element("p", {}, "Token URL: ", foreignText(tokenUrl)),
     element("p", {}, after.text),
-    !after.isDelivered && paragraph("doc", failure.next),
-    paragraph("quiet", link),
+    !after.isDelivered && paragraph("", failure.next),
   );
 };
 
@@ -223,22 +200,4 @@ export const deliveryDetails = (page, entry) => {
     subjectSection(page, entry, "deliveries"),
   ];
   return [`${knownNames(page, entry)} ${after.text}`, make];
-};
-
-/** Details of one email: its content and its subjects. @param {Page} page @param {ShownMail} entry @returns {Details} */
-export const mailDetails = (page, entry) => {
-  const { at, to, subject, text, messageId } = entry;
-  const make = () => [
-    element("h2", { tabindex: -1 }, foreignText(subject)),
-    paragraph("quiet", `${dayTime(at)} · to `, foreignText(to), " · not sent, only recorded"),
-    ...wholeText("p", text),
-    lastEntryLink(
-      page,
-      "deliveries",
-      `messages/${messageId}`,
-      "The last attempt, and what to do next",
-    ),
-    subjectSection(page, entry, "mailbox"),
-  ];
-  return [knownNames(page, entry), make];
 };

@@ -18,16 +18,6 @@ export const linkToEntry = (log, place) => linkTo(log, String(place));
 /** The link to the log entries about a subject. @param {LogName} log @param {string} subject */
 export const linkToEntriesOf = (log, subject) => linkTo(log, "of", ...subject.split("/"));
 
-/** The anchor of a heading, in the format that repository hosts use. @param {string} heading */
-export const anchorOf = (heading) =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} _-]/gu, "")
-    .replaceAll(" ", "-");
-
-/** The link to a section of the documentation. @param {string} page in the `docs` folder @param {string} section its heading */
-export const linkToSection = (page, section) => linkTo("docs", page, anchorOf(section));
-
 /** The noun and name of a subject, and the link to it, if any. @param {Page} page @param {string} subject */
 export const subjectParts = (page, subject) => {
   const [collection = "", ...rest] = subject.split("/");

@@ -1,7 +1,6 @@
-import { callsView, deliveriesView, mailboxView, ratesView } from "./calls.mjs";
+import { callsView, deliveriesView, ratesView } from "./calls.mjs";
 import { connectView } from "./connect.mjs";
 import { conversationsView } from "./conversations.mjs";
-import { docsView } from "./docs.mjs";
 import {
   countText,
   dayTime,
@@ -19,7 +18,6 @@ import { reasonFor, undelivered } from "./inspector.mjs";
 import { linkToEntry } from "./links.mjs";
 import { objectsView } from "./objects.mjs";
 import { Page, useControlSecret } from "./page.mjs";
-import { faultsView, switchesView } from "./settings.mjs";
 
 /** @import { CallError, GrowingList, LogName, PageState } from "./page.mjs" */
 
@@ -35,15 +33,9 @@ const views = {
   ],
   calls: ["Calls", callsView, ({ calls }) => calls.entries.length],
   deliveries: ["Deliveries", deliveriesView, ({ deliveries }) => deliveries.entries.length],
-  mailbox: ["Mailbox", mailboxView, ({ mailbox }) => mailbox.entries.length],
   rates: ["Rates", ratesView],
-  faults: ["Faults", faultsView, ({ latest }) => latest?.faults.length ?? 0],
-  switches: ["Switches", switchesView],
   connect: ["Connect", connectView],
-  docs: ["Documentation", docsView],
 };
-/** Only links lead there: each names a page to show. */
-const withoutTab = "docs";
 
 /** @param {string} id */
 const place = (id) => {
@@ -80,8 +72,7 @@ const page = new Page(
 );
 
 /** Links to the views, each with how much there is. */
-const tabs = Object.entries(views).filter(([name]) => name !== withoutTab);
-const links = tabs.map(([name, [title, , count]]) => {
+const links = Object.entries(views).map(([name, [title, , count]]) => {
   const badge = element("span", { class: "badge", hidden: !count }, "0");
   const link = element("a", { href: `#${name}` }, title, badge);
   return { name, count, badge, link };

@@ -35,7 +35,7 @@ const section = (title, items) =>
 
 const mostConversations = 5;
 
-/** Links to the calls, deliveries, emails, and conversations of an object. @param {Page} page @param {string} key @returns {readonly (readonly [label: string, href: string])[]} */
+/** Links to the calls, deliveries, and conversations of an object. @param {Page} page @param {string} key @returns {readonly (readonly [label: string, href: string])[]} */
 const happenedTo = ({ state }, key) => {
   const isAbout = (/** @type {{ readonly subjects: readonly string[] }} */ { subjects }) =>
     subjects.includes(key);
@@ -43,7 +43,6 @@ const happenedTo = ({ state }, key) => {
   const logs = [
     ["calls", "call"],
     ["deliveries", "delivery attempt"],
-    ["mailbox", "email"],
   ];
   return [
     ...logs.flatMap(([log, noun]) => {

@@ -185,7 +185,7 @@ const takeConversations = (known, { isWhole, entries }) => {
   return taken;
 };
 
-/** The lists of what happened, each a view. @typedef {"calls" | "deliveries" | "mailbox"} LogName */
+/** The lists of what happened, each a view. @typedef {"calls" | "deliveries"} LogName */
 
 /** Everything that the page knows about the emulator, updated with each response. */
 export class PageState {
@@ -196,8 +196,6 @@ export class PageState {
   calls = new GrowingList();
   /** @type {GrowingList<PageChanges["deliveries"]["entries"][number]>} */
   deliveries = new GrowingList();
-  /** @type {GrowingList<PageChanges["mailbox"]["entries"][number]>} */
-  mailbox = new GrowingList();
   /** @type {Map<string, ConversationSummary>} The last changed one comes last. */
   conversations = new Map();
   /** The text that conversations are searched for; empty if there is none. */
@@ -267,7 +265,6 @@ export class PageState {
     this.latest = changes;
     this.calls.take(changes.calls);
     this.deliveries.take(changes.deliveries);
-    this.mailbox.take(changes.mailbox);
     // Everything was replaced: the shown conversation may have lost messages, so it is read again.
     if (changes.conversations.isWhole && this.shown.isKnown)
       this.shown = new ShownConversation(this.shown.id);
@@ -313,10 +310,7 @@ export class Page {
   /** @type {FormTables} What the forms offer. */
   tables = {
     kinds: [],
-    endpoints: [],
     deliveryFailures: {},
-    faults: [],
-    switches: [],
     senders: [],
   };
   /** The part of the URL after the view's name. @type {readonly string[]} */
@@ -391,7 +385,7 @@ export class Page {
     const answer = await call("GET", `${control}/page/changes?${query}`);
     const changes = /** @type {PageChanges} */ (answer);
     this.state.take(changes, look);
-    const key = `${changes.cursor.split("-")[0]} ${changes.switches.platformName}`;
+    const key = `${changes.cursor.split("-")[0]} ${changes.platformName}`;
     // With another emulator or another vendor word, the forms offer other words.
     if (this.#tablesKey !== key)
       this.tables = /** @type {FormTables} */ (await call("GET", `${control}/page/tables`));

@@ -41,13 +41,8 @@ const views = [
   "calls/of/channels/40000000-0000-4000-8000-000000000000",
   "deliveries",
   "deliveries/0",
-  "mailbox",
-  "mailbox/0",
   "connect",
   "rates",
-  "faults",
-  "switches",
-  "docs/emulator.md/faults",
 ];
 
 const looks = (["light", "dark"] as const).flatMap((colorScheme) =>
@@ -66,7 +61,6 @@ const expectAccessible = async (
   });
   for (let call = 0; call < 5; call += 1) await service.call("GET", "/channels");
   await service.call("POST", "/authentications", { name: "n", basicAuth: { password: "p" } });
-  await service.emulator.control.faults({ on: "GET /channels", kind: "hang" });
   await service.call("POST", "/conversations/messages", {
     messages: {
       message: [

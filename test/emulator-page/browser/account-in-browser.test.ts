@@ -299,7 +299,7 @@ describe("conversations", () => {
   });
 });
 
-describe("calls, rates, faults and switches", () => {
+describe("calls and rates", () => {
   inBrowser("calls appear at the top, and are filtered", async (started) => {
     const { page, service, view } = await openPage(started);
     await view("calls");
@@ -329,48 +329,6 @@ describe("calls, rates, faults and switches", () => {
     await page.locator('[aria-label="Calls left for GET /channels"][value="0"]').waitFor();
     await page.getByRole("group", { name: "Advance the clock" }).getByText("+1 min").click();
     await page.locator('[aria-label="Calls left for GET /channels"][value="3"]').waitFor();
-  });
-
-  inBrowser("a fault that is set by hand happens, and can be taken back", async (started) => {
-    const { page, service, view } = await openPage(started);
-    await view("faults");
-    const form = page.getByRole("form", { name: "Add a fault" });
-    await form.getByLabel("Call", { exact: true }).selectOption("GET /channels");
-    await form.getByLabel("What goes wrong").selectOption("status");
-    await form.getByText("responds with a status and does not act").waitFor();
-    await form.getByLabel("status", { exact: true }).fill("503");
-    await form.getByLabel("Times").fill("2");
-    await form.getByRole("button", { name: "Add" }).click();
-    await page.getByText("GET /channels: status, status 503, 2 times").waitFor();
-    expect((await service.call("GET", "/channels")).status).toBe(503);
-    await page.getByText("GET /channels: status, status 503, 1 time", { exact: true }).waitFor();
-    await page.getByRole("button", { name: "Remove all" }).click();
-    await page.getByText("No faults are pending.").waitFor();
-    expect((await service.call("GET", "/channels")).status).toBe(200);
-  });
-
-  inBrowser("a refused fault says why", async (started) => {
-    const { page, view } = await openPage(started, { mayFail: /400/ });
-    await view("faults");
-    const form = page.getByRole("form", { name: "Add a fault" });
-    await form.getByLabel("What goes wrong").selectOption("status");
-    await form.getByLabel("status", { exact: true }).fill("99");
-    await form.getByRole("button", { name: "Add" }).click();
-    await form.getByText("status must be a status from 200 to 599").waitFor();
-  });
-
-  inBrowser("a switch that is turned by hand is obeyed", async (started) => {
-    const { page, service, view } = await openPage(started, { sample: smallAccount });
-    await view("switches");
-    await page.getByLabel("inUseStatus").selectOption("409");
-    await page.getByText("1 of").waitFor();
-    const reply = await service.call(
-      "DELETE",
-      "/authentications/10000000-0000-4000-8000-000000000000",
-    );
-    expect(reply.status).toBe(409);
-    await page.getByLabel("Show").selectOption("changed");
-    expect(await page.locator(".switch:visible").count()).toBe(1);
   });
 });
 

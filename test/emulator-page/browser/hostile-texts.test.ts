@@ -26,7 +26,6 @@ const views = [
   "calls/1",
   "calls/of/conversations/70000000-0000-4000-8000-000000000001",
   "deliveries",
-  "faults",
   "%3Cimg%20src=x%20onerror=window.harmed=1%3E",
   "objects/%E0%A4%A/..",
 ];
