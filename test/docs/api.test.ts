@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { entryPoints } from "../../cli/generate/api-reference.js";
-import { documented } from "../sdk/support/public-docs.js";
 import { readPage } from "./pages.js";
 
 const manifest = JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8"));
@@ -10,19 +9,6 @@ const manifest = JSON.parse(readFileSync(join(__dirname, "../../package.json"), 
 test("every entry point has a page, but for the one that only states refer to", () => {
   const names = Object.keys(manifest.exports).map((path) => path.slice(2) || "index");
   expect(["package.json", "provider/v1", ...Object.keys(entryPoints)].sort()).toEqual(names.sort());
-});
-
-test("every public name has a section, and every member of it a row or a section", () => {
-  const all = Object.keys(entryPoints)
-    .map((name) => readPage(`docs/api/${name}.md`))
-    .join("\n");
-  const told = new Set([...all.matchAll(/^(?:#+ |\| `)(\w+)/gm)].map(([, name]) => name));
-  expect(told).toContain("ConversationError");
-  expect(
-    documented()
-      .flatMap(({ name }) => name.split("."))
-      .filter((name) => !told.has(name)),
-  ).toEqual([]);
 });
 
 test("no page has an address of this machine or a name of a file of the sources", () => {
