@@ -39,36 +39,6 @@ const pulumi = require("@pulumi/pulumi");
 const web = (name, more, opts) => new c.Channel(name, { type: "custom." + name, displayName: "Web", icon: "aVZC", ...more }, opts);
 `;
 
-test("the preview shows what is not known yet, and each changed property by its path", async () => {
-  await open(`${channel}
-    const made = web("web", { displayName: process.env.NAME ?? "Web", restrictions: { inbound: { attachmentPolicy: { type: process.env.TYPE ?? "allow" } } } });
-    exports.created = made.created;`);
-  const first = JSON.parse(await project.succeed(["preview", "--json"]));
-  expect(first.changeSummary).toMatchObject({ create: 2 });
-  expect(await project.log()).toEqual([]);
-  await project.succeed(up);
-  const { steps } = JSON.parse(
-    await project.succeed(["preview", "--json"], { NAME: "New", TYPE: "block" }),
-  );
-  const [step] = steps.filter(({ op }: { op: string }) => op === "update");
-  expect(step.detailedDiff).toEqual({
-    displayName: { kind: "update", inputDiff: true },
-    "restrictions.inbound.attachmentPolicy.type": { kind: "update", inputDiff: true },
-  });
-  expect(step.diffReasons.toSorted()).toEqual(["displayName", "restrictions"]);
-});
-
-test("what the program marks stays encrypted in inputs, outputs and previews", async () => {
-  await open(`${channel}
-    web("web", { displayName: pulumi.secret("canary"), extra: { hub: { key: pulumi.secret("canary") } } });
-    new c.Authentication("desk", { basicAuth: { username: pulumi.secret("canary"), password: "canary" } });`);
-  for (const args of [["preview", "--json"], ["preview", "--diff"], up, ["stack", "export"]])
-    expect(await project.succeed(args)).not.toContain("canary");
-  await project.succeed(["refresh", "--yes", "--skip-preview", "--expect-no-changes"]);
-  expect(project.state()).not.toContain("canary");
-  expect(await project.objects("channels")).toMatchObject([{ displayName: "canary" }]);
-});
-
 test("two explicit providers in one program serve two tenants, each with its own ownership", async () => {
   await open(`${channel}
     const us = JSON.parse(process.env.US);
@@ -237,22 +207,6 @@ test("pulumi import takes an object of nobody, without its secrets; then the pro
     { id, description: expect.stringMatching(/^ours \[pulumi: shop\/prod desk #/) },
   ]);
   expect(project.state()).not.toContain("canary");
-});
-
-test("an object with the mark of another stack is not imported", async () => {
-  await open(`${channel} if (!process.env.NONE) web("web");`);
-  await project.succeed(up);
-  const [object] = await project.objects("channels");
-  await project.succeed(["stack", "init", "other"]);
-  const token = pluginToken("Channel");
-  const { code, output } = await project.pulumi([
-    ...["import", token, "web", String(object?.id), "--yes", "--generate-code=false"],
-    "--skip-preview",
-  ]);
-  expect(code).not.toBe(0);
-  expect(output).toMatch(
-    /cannot be imported: it carries the mark of another stack or state, shop\/prod web/,
-  );
 });
 
 test("the option import of a program adopts, by the same refusals", async () => {
