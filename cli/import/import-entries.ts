@@ -29,7 +29,7 @@ interface ImportEntry {
 }
 
 /** An object, and the resource that is to represent it. */
-export interface Candidate {
+interface Candidate {
   readonly object: ObjectInputs;
   /** Logical name of the resource. */
   readonly logical: string;

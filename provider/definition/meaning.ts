@@ -105,7 +105,7 @@ export const numberOf = (value: unknown): number | undefined =>
  * Whether two scalars are equal, even if only one of them is quoted in the JSON. Compares strings
  * in their normal form.
  */
-export const sameScalar = (a: unknown, b: unknown): boolean => {
+const sameScalar = (a: unknown, b: unknown): boolean => {
   if (a === b) return true;
   if (typeof a === "string" && typeof b === "string") return samePlain(a, b);
   if (typeof a === "boolean") return String(a) === b;

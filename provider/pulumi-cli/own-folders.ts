@@ -134,7 +134,7 @@ export const ownCacheFolder = (env: NodeJS.ProcessEnv): string => {
 };
 
 /** A folder that only this user can read. */
-export interface PrivateFolder {
+interface PrivateFolder {
   readonly folder: string;
   /** Removes the folder and its contents. */
   readonly remove: () => void;
