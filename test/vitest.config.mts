@@ -9,7 +9,6 @@ const built = (path: string) => fileURLToPath(new URL(`../dist/${path}`, import.
 /** Files that replace modules or the timers of their process, which tests beside them would see. */
 const mocking = [
   "cli/progress.test.ts",
-  "emulator-page/page-in-dom.test.ts",
   "pacing/several-processes.test.ts",
   "runtime/exchange-in-time.test.ts",
   "security/secrets.test.ts",
