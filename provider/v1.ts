@@ -4,7 +4,6 @@ import { ConversationError } from "./kernel/errors.js";
 import type { Lifecycle } from "./lifecycle/index.js";
 import { ownershipKind, ownershipLifecycle } from "./lifecycle/ownership/ownership.js";
 import { resources } from "./resources/index.js";
-import { smokeTest } from "./smoke-test/smoke-test-definition.js";
 
 export type { EngineConfig } from "./engine/dynamic-door.js";
 
@@ -46,12 +45,8 @@ export const lifecycleOf = (kind: string, config?: EngineConfig): Lifecycle => {
   const known = lifecycles.get(kind);
   if (known) return known;
   const definition = resources.find((candidate) => candidate.kind === kind);
-  const isTest = kind === smokeTest.kind;
-  if (definition || isTest) {
-    const made = loadedByCall(async () => {
-      const run = await inRun();
-      return definition ? run.lifecycleInRun(definition, config) : run.smokeTestInRun(config);
-    });
+  if (definition) {
+    const made = loadedByCall(async () => (await inRun()).lifecycleInRun(definition, config));
     lifecycles.set(kind, made);
     return made;
   }

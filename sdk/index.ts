@@ -4,11 +4,6 @@ export {
   type ConversationAccountArgs,
   type PartyArgs,
 } from "./conversation-account.js";
-export {
-  ConversationSmokeTest,
-  type ConversationSmokeTestArgs,
-  type SmokeTestProbeArgs,
-} from "./conversation-smoke-test.js";
 export { type FromEnvOptions, fromEnv } from "./from-env.js";
 export { ConversationResource, type Lookup, Ownership } from "./resource-class.js";
 export * from "./resources.js";

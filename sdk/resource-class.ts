@@ -221,17 +221,8 @@ const propsOf = (
   };
 };
 
-/** By resource, from any copy of this package. */
+/** Resources of the six kinds, from any copy of this package. */
 const declared = sharedRegistry("declared");
-
-/**
- * Returns the arguments that the program declared for a resource of one of the six kinds; empty for
- * any other resource.
- */
-export const declaredArgs = (resource: pulumi.Resource): pulumi.Inputs => {
-  const args = declared.get(resource);
-  return isObject(args) ? args : {};
-};
 
 /**
  * The base class for the resources of all six kinds. Not for direct use.
@@ -254,7 +245,7 @@ export class ConversationResource extends pulumi.CustomResource {
     assertArguments(definition.kind, name, args);
     const given = withFileContent(definition, name, { ...args });
     super(typeToken(definition.kind), name, propsOf(definition, name, given, opts), rest);
-    declared.set(this, given);
+    declared.set(this, true);
     rememberId(this);
   }
 }

@@ -40,7 +40,6 @@ const longest = [
   "environments",
   "replay",
   "hooks",
-  "smoke-test",
   "pacing-redis",
   "account-in-browser",
   "changing-emulator",

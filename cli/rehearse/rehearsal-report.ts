@@ -21,7 +21,6 @@ import type {
   Rehearsal,
   RehearsedStep,
 } from "./rehearsal-schema.js";
-import { isSmokeTest } from "./run-on-copy.js";
 
 /** More lines of one kind are counted, not shown; `--json` has them all. */
 const mostLines = 40;
@@ -170,11 +169,7 @@ export const rehearsalReport = (rehearsal: Rehearsal): string => {
     ),
     section(
       "Not run because they may reach beyond the account (--also <type> runs them too):",
-      leftOutLines(outcome.leftOut.filter((urn) => !isSmokeTest(urnParts(urn).type))),
-    ),
-    section(
-      "Not run because a rehearsal sends no messages:",
-      leftOutLines(outcome.leftOut.filter((urn) => isSmokeTest(urnParts(urn).type))),
+      leftOutLines(outcome.leftOut),
     ),
     noteLines(notes),
   );

@@ -74,7 +74,7 @@ const outcomeSchema = z.strictObject({
   refusals: z.array(refusalSchema),
   leftOut: z
     .array(z.string())
-    .describe("URNs of resources from other packages and of smoke tests, which were not run"),
+    .describe("URNs of resources from other packages, which were not run"),
   changes: z.array(changeSchema).describe("Changes to the account"),
   undeclared: z.array(namedSchema).describe("Objects that belong to no stack after the run"),
   objects: z.int().min(0).describe("Number of objects in the account after the run"),

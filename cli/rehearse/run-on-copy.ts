@@ -10,7 +10,6 @@ import { definitionOfType, resourcesOf } from "../../provider/pulumi-cli/stack-d
 import type { StackState } from "../../provider/pulumi-cli/stack-states.js";
 import { mostConnections } from "../../provider/service/http/transport.js";
 import type { Plan } from "../../provider/service/plans.js";
-import { smokeTest } from "../../provider/smoke-test/smoke-test-definition.js";
 import { CommandFailure } from "../command.js";
 import type { OpenStack } from "../stack/open-stack.js";
 import {
@@ -225,16 +224,12 @@ const changing = /create|update|delete|replace|import/;
 
 const ownTypes = new Set([typeToken(ownershipKind), "pulumi:pulumi:Stack"]);
 
-/** Whether resources of a type are smoke tests, which no rehearsal runs. */
-export const isSmokeTest = (type: string): boolean => type === typeToken(smokeTest.kind);
-
 const isRun = (type: string, custom: boolean, also: readonly string[]): boolean =>
   !custom ||
   ownTypes.has(type) ||
   /^pulumi:(providers:|pulumi:StackReference$)/.test(type) ||
   definitionOfType(type) !== undefined ||
-  // A smoke test sends a message, and a rehearsal never does.
-  (also.includes(type) && !isSmokeTest(type));
+  also.includes(type);
 
 /** Resources of the state that reach beyond the account. */
 const foreignIn = ({ original, also }: RunSetup): readonly string[] =>

@@ -31,7 +31,3 @@ test("every callback needs a sign-in and uses HTTPS", () => {
       roles: [{ callback: /^https:\/\/chat\.test\//, authentication: /./ }],
     });
 });
-
-test("the smoke test is off unless the configuration enables it", () => {
-  program.expectResource("ConversationSmokeTest", "smoke", { enabled: false });
-});

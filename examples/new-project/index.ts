@@ -1,6 +1,6 @@
 // A conversation account: a web chat. A bot answers first, and agents take over on escalation.
 import * as pulumi from "@pulumi/pulumi";
-import { ConversationAccount, ConversationSmokeTest } from "pulumi-conversation";
+import { ConversationAccount } from "pulumi-conversation";
 
 const config = new pulumi.Config();
 
@@ -30,8 +30,5 @@ const shop = new ConversationAccount("shop", {
   bots: { orders: { callback: `${host}/bot`, notificationEmail, oauth2 } },
   agent: { callback: `${host}/agent`, notificationEmail, oauth2 },
 });
-
-// Sends one message right after a change: pulumi config set smokeTest true
-new ConversationSmokeTest("smoke", { account: shop, enabled: config.getBoolean("smokeTest") });
 
 export const accountId = shop.account.id;

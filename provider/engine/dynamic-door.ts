@@ -1,6 +1,6 @@
 import type { Definition } from "../definition/define.js";
 import { type Lifecycle, lifecycle } from "../lifecycle/index.js";
-import type { EngineSession, Run } from "../lifecycle/run.js";
+import type { Run } from "../lifecycle/run.js";
 import { engineRun } from "./engine-run.js";
 import { cancelSignal, currentTraceparent, currentUrn, withUrn } from "./sdk-module.js";
 import { sdkStatusLine } from "./status-line.js";
@@ -10,10 +10,10 @@ export interface EngineConfig {
   get(key: string): string | undefined;
 }
 
-let processRun: Run<EngineSession> | undefined;
+let processRun: Run | undefined;
 
 /** The run of a process that Pulumi's SDK serves for dynamic resources. */
-const runOf = (config: EngineConfig | undefined): Run<EngineSession> => {
+const runOf = (config: EngineConfig | undefined): Run => {
   processRun ??= engineRun({
     source: { environment: process.env, config: (key) => config?.get(key) },
     urn: currentUrn,
@@ -30,12 +30,3 @@ export const lifecycleInRun = (
   definition: Definition,
   config: EngineConfig | undefined,
 ): Lifecycle => lifecycle(definition, runOf(config));
-
-/**
- * Returns the smoke test's lifecycle in this process's run. Loads its module only on the first
- * call.
- */
-export const smokeTestInRun = async (config: EngineConfig | undefined): Promise<Lifecycle> => {
-  const { smokeTestLifecycle } = await import("../smoke-test/smoke-test-lifecycle.js");
-  return smokeTestLifecycle(runOf(config));
-};

@@ -1,8 +1,8 @@
 import { assertNode } from "../kernel/node-version.js";
 import { ownerParts } from "../kernel/owner.js";
 import {
+  type AccountSession,
   createRun,
-  type EngineSession,
   type Notify,
   type ObjectHolders,
   type Run,
@@ -50,7 +50,7 @@ export interface EngineDoor {
  * Creates this process's run. All kinds share it, because they use the same token, lists, and
  * decisions.
  */
-export const engineRun = (door: EngineDoor): Run<EngineSession> => {
+export const engineRun = (door: EngineDoor): Run => {
   const planned = new ForeseenCalls(previewMemory);
   const settings = once((profile: string | undefined): Settings => {
     assertNode();
@@ -106,7 +106,7 @@ const engineSessions = (
   planned: ForeseenCalls,
   { source: { account }, cancelled, show: say, urn: currentUrn }: EngineDoor,
   traces: Promise<RunTraces | undefined> | undefined,
-): ((profile?: string) => Promise<EngineSession>) => {
+): ((profile?: string) => Promise<AccountSession>) => {
   let progress: RunProgress | undefined;
   return async (profile) => {
     const settings = settingsOf(profile);
@@ -143,9 +143,6 @@ const engineSessions = (
         pace,
         signal: cancelled,
       }),
-      clock: systemClock,
-      signal: cancelled,
-      say: (text) => say(text, currentUrn()),
     };
   };
 };

@@ -93,7 +93,7 @@ export const asWritten = <R extends Resource>(resource: R): R => ({
  *
  * @throws ConversationError `SETTINGS_MISSING` if a variable is not set
  */
-export const writtenSecrets = <T>(value: T, run: Pick<RunEnvironment, "environment"> = {}): T => {
+const writtenSecrets = <T>(value: T, run: Pick<RunEnvironment, "environment">): T => {
   const seen = seenSecrets(run);
   return withEnvironmentSecrets(value, (secret) => {
     const found = seen(secret);

@@ -87,7 +87,7 @@ interface EngineCall {
  *
  * @param work receives the inputs, split into their parts
  */
-export const engineCall = async <T>(
+const engineCall = async <T>(
   call: EngineCall,
   work: (given: Properties) => Promise<T>,
 ): Promise<T> => {

@@ -1,13 +1,11 @@
 import type { Definition } from "../definition/define.js";
 import type { Naming } from "../definition/fields.js";
-import type { Clock } from "../kernel/clock.js";
 import type { JsonObject } from "../kernel/json.js";
 import { assertNode } from "../kernel/node-version.js";
 import { ownerParts, parentsIn, readableName, urnParts } from "../kernel/owner.js";
 import { unknownValue } from "../kernel/stand-ins.js";
 import type { StackStates as AllStates } from "../pulumi-cli/stack-states.js";
 import type { Collections } from "../service/collections.js";
-import type { Service } from "../service/connect.js";
 import type { Settings } from "../service/setting-table.js";
 import { assertDistinctProfiles } from "../service/settings.js";
 import {
@@ -24,16 +22,6 @@ import type { Properties } from "./properties.js";
 export interface AccountSession {
   readonly settings: Settings;
   readonly service: Collections;
-}
-
-/** A session in an engine process. */
-export interface EngineSession extends AccountSession {
-  readonly service: Service;
-  readonly clock: Clock;
-  /** Signal that aborts when the engine cancels the run. */
-  readonly signal: AbortSignal;
-  /** Shows a temporary message in the row for the resource that the current call is about. */
-  readonly say: (text: string) => void;
 }
 
 /** The resources that manage or look up objects, according to the states. */
@@ -103,28 +91,28 @@ export interface RunEnvironment {
  * replacement from a creation, or the deletion that completes the replacement from a real deletion.
  * This record makes both distinctions.
  */
-export interface Run<S extends AccountSession = AccountSession> extends RunEnvironment {
+export interface Run extends RunEnvironment {
   /**
    * Returns a profile's session, which is created on first use so that a run without changes needs
    * neither settings nor a token.
    */
-  readonly session: (profile?: string) => Promise<S>;
+  readonly session: (profile?: string) => Promise<AccountSession>;
   readonly decisions: Decisions;
   readonly deletions: Deletions;
 }
 
 /** Creates the record of a new run, which uses `connect` to create sessions. */
-export const createRun = <S extends AccountSession>(
-  connect: (profile?: string) => Promise<S>,
+export const createRun = (
+  connect: (profile?: string) => Promise<AccountSession>,
   options: RunEnvironment = {},
-): Run<S> => {
-  const sessions = new Map<string | undefined, Promise<S>>();
-  const connected = async (profile?: string): Promise<S> => {
+): Run => {
+  const sessions = new Map<string | undefined, Promise<AccountSession>>();
+  const connected = async (profile?: string): Promise<AccountSession> => {
     assertNode();
     assertDistinctProfiles(profile, sessions.keys());
     return connect(profile);
   };
-  const session = (profile?: string): Promise<S> => {
+  const session = (profile?: string): Promise<AccountSession> => {
     const known = sessions.get(profile);
     if (known) return known;
     const made = connected(profile);

@@ -29,10 +29,6 @@ export const stateOutputs = (definition: Definition, properties: Properties): Js
 
 const wrap = (value: unknown): JsonObject => ({ ...secretSignature, value });
 
-/** Returns field values with every secret in the engine's own form. */
-export const wrapFieldSecrets = (fields: Fields, values: JsonObject): JsonObject =>
-  changeFieldSecrets(fields, values, wrap);
-
 export const changeSecrets = (
   { fields }: Definition,
   { extra, ...properties }: Properties,

@@ -9,7 +9,7 @@ import { filledText, isObject, type JsonObject, objectOf } from "../kernel/json.
 import { ownerOf, ownerParts, parentsIn, urnParts } from "../kernel/owner.js";
 import { unknownValue } from "../kernel/stand-ins.js";
 import { lifecycle } from "../lifecycle/index.js";
-import type { EngineSession, Run } from "../lifecycle/run.js";
+import type { Run } from "../lifecycle/run.js";
 import { kindOfToken, typeToken } from "../pointer.js";
 import { resources } from "../resources/index.js";
 import { propertyChanges } from "./property-changes.js";
@@ -18,7 +18,7 @@ import { givenInputs, plainValues, sealedValues } from "./values.js";
 
 /** What a provider's configuration determines for its process. */
 export interface ConfiguredRun {
-  readonly run: Run<EngineSession>;
+  readonly run: Run;
   /** The owner of new resources. */
   readonly ownership?: string;
 }

@@ -304,7 +304,6 @@ const elsewhere = [
   "Only the classes offer the following.",
   "`fromEnv`: with the plugin, use a secret in the stack's configuration, which the state encrypts.",
   "`ConversationAccount`: declare its six resources one by one.",
-  "`ConversationSmokeTest`: send a test message from your own program after the run.",
   "`profile`: declare one explicit provider per account.",
   "Resources instead of IDs: pass `channel.id` and so on.",
 ].join(" ");

@@ -120,3 +120,4 @@ export type {
   ReceivedMessage,
 } from "./received-message.js";
 export { type ServedCallbacks, type ServeOptions, serveCallbacks } from "./serve-callbacks.js";
+export { type SmokeTestMessage, type SmokeTestOptions, smokeTest } from "./smoke-test.js";

@@ -8,8 +8,6 @@ import { ownershipKind, ownershipLifecycle } from "../../provider/lifecycle/owne
 import { createRun } from "../../provider/lifecycle/run.js";
 import { typeToken } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
-import { smokeTest } from "../../provider/smoke-test/smoke-test-definition.js";
-import { smokeTestLifecycle } from "../../provider/smoke-test/smoke-test-lifecycle.js";
 import { assertionError } from "./assertion-error.js";
 import { differenceLine, differences } from "./checks.js";
 
@@ -25,7 +23,6 @@ const mockedChecks = (): ReadonlyMap<string, Pick<Lifecycle, "check">> => {
   const run = createRun(async () => noSettings(), { settings: noSettings });
   return new Map<string, Pick<Lifecycle, "check">>([
     [typeToken(ownershipKind), ownershipLifecycle],
-    [typeToken(smokeTest.kind), smokeTestLifecycle({ session: async () => noSettings() })],
     ...resources.map(
       (definition) => [typeToken(definition.kind), lifecycle(definition, run)] as const,
     ),

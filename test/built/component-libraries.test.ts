@@ -33,7 +33,6 @@ const help = new Help("help", { authentication });
 const channel = new c.Channel("web", { type: "custom.web", displayName: "Web", icon: "aVZC" });
 const account = accountOf(channel, shop.application);
 const theirs = account.channel === channel && account.applications.agent === shop.application;
-new c.ConversationSmokeTest("smoke", { account, triggers: [help.application] });
 exports.names = [shop.application.name, help.application.name];
 exports.theirs = theirs;
 `;

@@ -407,6 +407,21 @@ test.each([
     opened,
     "npx pulumi-conversation forecast --stack prod --max-minutes 30",
     "pulumi up --stack prod --yes --non-interactive",
+    "pulumi config get smokeTest --stack prod",
+  ]);
+});
+
+test.each([
+  ["accepts the message", 0],
+  ["names a broken link", 1],
+])("a stack that asks for a smoke test ends as the test does, which %s", async (_, code) => {
+  program("pulumi", `case "$1 $2" in "config get") echo true ;; "stack output") echo a-1 ;; esac`);
+  program("node", `exit ${code}`);
+  expect((await shell(step("deploy", "Deploy"))).status).toBe(code);
+  expect(calls().slice(-3)).toEqual([
+    "pulumi config get smokeTest --stack prod",
+    "pulumi stack output accountId --stack prod",
+    "node ci/smoke-test.mjs a-1",
   ]);
 });
 

@@ -27,7 +27,6 @@ const classes = {
   Orchestration: sdk.Orchestration,
   Account: sdk.Account,
   ConversationAccount: sdk.ConversationAccount,
-  ConversationSmokeTest: sdk.ConversationSmokeTest,
 };
 
 const made = (kind: keyof typeof classes, ...args: readonly unknown[]): unknown =>

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { beforeEach, expect, test, vi } from "vitest";
 import { resources } from "../../provider/resources/index.js";
-import { inputsOf, startProgram, valueIn } from "./registered.js";
+import { startProgram, valueIn } from "./registered.js";
 
 const key = Symbol.for("pulumi-conversation/ownerships");
 const channel = { type: "custom.x", displayName: "X", icon: "aa" };
@@ -63,7 +63,6 @@ test("a class knows its instances of every copy, and no others", async () => {
   const [one, other] = [await anotherCopy(), await anotherCopy()];
   const classes = new Map<string, { isInstance(value: unknown): boolean }>([
     ...resources.map(({ kind }) => [kind, Reflect.get(one, kind)] as const),
-    ["ConversationSmokeTest", one.ConversationSmokeTest],
     ["Ownership", one.Ownership],
   ]);
   for (const kind of classes.keys()) {
@@ -71,8 +70,7 @@ test("a class knows its instances of every copy, and no others", async () => {
     const knowing = [...classes].filter(([, type]) => type.isInstance(made)).map(([name]) => name);
     expect(knowing).toEqual([kind]);
     expect(one.ConversationAccount.isInstance(made)).toBe(false);
-    const common = !["ConversationSmokeTest", "Ownership"].includes(kind);
-    expect(one.ConversationResource.isInstance(made)).toBe(common);
+    expect(one.ConversationResource.isInstance(made)).toBe(kind !== "Ownership");
   }
   for (const none of [undefined, null, "x", {}, pulumi.output("x"), pulumi.output({})]) {
     for (const type of classes.values()) expect(type.isInstance(none)).toBe(false);
@@ -93,24 +91,6 @@ test("a component takes parts that another copy made", async () => {
   expect(shop.applications.agent).toBe(agent);
   await valueIn(shop.account.urn);
   expect(registered.filter(({ type }) => type.endsWith(":Channel"))).toHaveLength(1);
-});
-
-test("a smoke test sees what the program says of an account of another copy", async () => {
-  const triggers: unknown[] = [];
-  for (const address of ["shop", "shop", "moved"]) {
-    const registered = await startProgram();
-    const [one, other] = [await anotherCopy(), await anotherCopy()];
-    const party = { callback: "https://x.example.com/", notificationEmail: "ops@example.com" };
-    const args = { address, channel, customer: party, bots: { orders: party } };
-    const account = new other.ConversationAccount("shop", args);
-    const smoke = new one.ConversationSmokeTest("smoke", { account });
-    await valueIn(smoke.urn);
-    const inputs = inputsOf(registered, "smoke");
-    expect(inputs.account).toBe("shop-id");
-    triggers.push(JSON.stringify(inputs.triggers));
-  }
-  expect(triggers[1]).toBe(triggers[0]);
-  expect(triggers[2]).not.toBe(triggers[0]);
 });
 
 test("a reference to another kind is refused, whichever copy made what is given", async () => {

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { ownerParts } from "../../provider/kernel/owner.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import { propertiesIn } from "../../provider/lifecycle/properties.js";
-import type { EngineSession, Run } from "../../provider/lifecycle/run.js";
+import type { Run } from "../../provider/lifecycle/run.js";
 import { stateInputs } from "../../provider/lifecycle/state.js";
 import { messages, structOf, valuesOf } from "../../provider/plugin/protocol.js";
 import { resourceMethods } from "../../provider/plugin/resource.js";
@@ -61,7 +61,7 @@ const throughPlugin = (definition: Definition, run: Run): DoorLifecycle => {
     const { project, stack, ownership, name } = ownerParts(String(known ?? "shop/prod/none/x"));
     const urn = `urn:pulumi:${stack}::${project}::${pluginToken(kind)}::${name}`;
     // What only the engine's process has is not used by the life cycle itself.
-    const methods = resourceMethods(() => ({ run: run as Run<EngineSession>, ownership }));
+    const methods = resourceMethods(() => ({ run: run, ownership }));
     return { urn, methods };
   };
   return {

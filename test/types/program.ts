@@ -7,7 +7,6 @@ import {
   Channel,
   ClientApplication,
   ConversationAccount,
-  ConversationSmokeTest,
   Orchestration,
   Participant,
 } from "pulumi-conversation";
@@ -72,7 +71,7 @@ export const timeout: pulumi.Output<number | undefined> = account.chatConfigurat
 export const made: pulumi.Output<string | undefined> = Account.get("other", "x", { profile: "staging" }).created;
 const anything: unknown = account;
 export const seen: pulumi.Output<string> | undefined = Account.isInstance(anything) ? anything.address : undefined;
-export const kinds: boolean = [Channel, ConversationAccount, ConversationSmokeTest].some((type) => type.isInstance(anything));
+export const kinds: boolean = [Channel, ConversationAccount].some((type) => type.isInstance(anything));
 // @ts-expect-error outputs are read-only
 account.address = address;
 
@@ -83,14 +82,3 @@ export const whole = new ConversationAccount("whole", {
   bots: { orders: { ...callback, intents: [{ value: "v", displayValue: "V" }] } },
   agent: app,
 }).account.id;
-
-export const smoke: pulumi.Output<boolean | undefined> = new ConversationSmokeTest("smoke", {
-  account,
-  enabled: config.getBoolean("smokeTest"),
-  sender: "customer",
-  probe: { url: "https://bot.example.com/probe", authorization: config.requireSecret("probe") },
-  timeout: 10,
-  triggers: [auth, "image digest"],
-}).arrived;
-// @ts-expect-error nobody is a caller
-new ConversationSmokeTest("wrong", { account, sender: "caller" });

@@ -316,7 +316,7 @@ test("the package says what it is as package.json does, and what only TypeScript
   });
   expect(description).toContain(manifest.description);
   expect(description).not.toContain("\n");
-  for (const missing of ["fromEnv", "ConversationAccount", "ConversationSmokeTest", "profile"])
+  for (const missing of ["fromEnv", "ConversationAccount", "profile"])
     expect(description).toContain(`\`${missing}\``);
   expect(schema.language.nodejs).toHaveProperty("packageName");
   expect(schema.language.nodejs).not.toHaveProperty("packageName", manifest.name);
