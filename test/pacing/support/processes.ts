@@ -57,11 +57,8 @@ const resultOf = async (child: ChildProcessWithoutNullStreams, lines: AsyncItera
 };
 
 /** Starts a process and waits until it is ready to go. */
-export const pacedProcess = async (task: Task, options: { uid?: number } = {}) => {
-  const child = spawn(process.execPath, [script, JSON.stringify(task)], {
-    stdio: "pipe",
-    ...options,
-  });
+const pacedProcess = async (task: Task) => {
+  const child = spawn(process.execPath, [script, JSON.stringify(task)], { stdio: "pipe" });
   let warnings = "";
   child.stderr.on("data", (chunk) => {
     warnings += String(chunk);

@@ -5,7 +5,7 @@ export type Props = Readonly<Record<string, unknown>>;
 
 type ResourceOf = Parameters<PolicyResource["isType"]>[0];
 
-export const options = {
+const options = {
   protect: false,
   ignoreChanges: [],
   aliases: [],
@@ -20,9 +20,8 @@ export const resource = (
   props: Props,
   uses: Readonly<Record<string, readonly PolicyResource[]>> = {},
   stack = "prod",
-  token = typeToken,
 ): PolicyResource => {
-  const type = token(kind);
+  const type = typeToken(kind);
   const isOf = (of: object): boolean => "__pulumiType" in of && of.__pulumiType === type;
   const propertyDependencies = Object.fromEntries(
     Object.entries(uses).map(([key, used]) => [key, [...used]]),

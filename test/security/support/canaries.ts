@@ -61,7 +61,3 @@ export const formsOf = (definition: Definition): readonly Form[] => {
     return { definition, name: `${kind}-${word}`, values };
   });
 };
-
-/** How many secret texts a value holds. */
-export const canariesIn = (value: unknown): number =>
-  JSON.stringify(value).split(`${marker} `).length - 1;
