@@ -92,7 +92,7 @@ const sendersByType: ReadonlyMap<string, readonly SenderType[]> = new Map(
 );
 
 /** Every message type. */
-export const knownMessageTypes: readonly string[] = [...sendersByType.keys()];
+const knownMessageTypes: readonly string[] = [...sendersByType.keys()];
 
 /** The message types that a sender of this type may send. */
 export const messageTypesOf = (sender: SenderType): readonly string[] =>

@@ -22,8 +22,7 @@ const isHeaders: Check = (value) =>
 const isLocation: Check = (value) => value !== "" && isHeaderText(value);
 const isAnything: Check = () => true;
 
-export interface FaultShape {
-  readonly doc: string;
+interface FaultShape {
   /** The rule's additional members: how they are checked, and whether they are required. */
   readonly members: Readonly<
     Record<string, { readonly fits: Check; readonly rule: string; readonly required?: true }>
@@ -52,41 +51,36 @@ const msMember = {
   ms: { fits: isMs, rule: "milliseconds from 0 to 86,400,000", required: true },
 } as const;
 
-/** Every way in which a call can fail on demand. */
+/** Every way in which a call can fail on demand; docs/emulator.md describes each. */
 export const faultKinds = {
   status: {
-    doc: "responds with a status and does not act",
     members: statusMembers,
     callbacks: true,
   },
   "status-after-commit": {
-    doc: "acts, then responds with a status",
     members: statusMembers,
     callbacks: true,
   },
   "drop-before-commit": {
-    doc: "closes the connection and does not act",
     members: {},
     callbacks: true,
   },
-  "drop-after-commit": { doc: "acts, then closes the connection", members: {}, callbacks: true },
-  truncate: { doc: "acts, then closes the connection in the middle of the response", members: {} },
-  "not-json": { doc: "acts, then responds with an HTML page instead of JSON", members: {} },
-  "no-id": { doc: "acts, then responds without the ID or the access token", members: {} },
-  delay: { doc: "waits before it acts", members: msMember, callbacks: true },
-  hang: { doc: "never responds and does not act", members: {}, callbacks: true },
-  drip: { doc: "acts, then sends the response byte by byte", members: {} },
+  "drop-after-commit": { members: {}, callbacks: true },
+  truncate: { members: {} },
+  "not-json": { members: {} },
+  "no-id": { members: {} },
+  delay: { members: msMember, callbacks: true },
+  hang: { members: {}, callbacks: true },
+  drip: { members: {} },
   redirect: {
-    doc: "redirects the caller and does not act",
     members: { location: { fits: isLocation, rule: "a URL", required: true } },
   },
-  huge: { doc: "acts, then sends a response that is far too large", members: {} },
+  huge: { members: {} },
   "stale-list": {
-    doc: "lists an earlier state of the collection",
     members: msMember,
     listsOnly: true,
   },
-  "forbidden-list": { doc: "refuses to return the list (403)", members: {}, listsOnly: true },
+  "forbidden-list": { members: {}, listsOnly: true },
 } as const satisfies Readonly<Record<string, FaultShape>>;
 
 /** The kind of a fault. */

@@ -1,4 +1,3 @@
-import type { Basis } from "../../provider/definition/define.js";
 import { isObject } from "../../provider/kernel/json.js";
 import type { Journal } from "./journal.js";
 
@@ -8,10 +7,8 @@ export interface Switch {
   /** The allowed values, or the range of whole numbers. */
   readonly values: readonly string[] | { readonly min: number; readonly max: number };
   readonly default: string | number | boolean;
-  readonly basis: Basis;
 }
 
-const assumed = "assumed";
 const yesOrNo = ["true", "false"];
 
 /**
@@ -23,163 +20,136 @@ export const switchTable = {
     doc: "How responses show secrets: masked with asterisks, in plain text, or not at all.",
     values: ["mask", "echo", "omit"],
     default: "mask",
-    basis: assumed,
   },
   put: {
     doc: "Whether PUT removes or keeps members that the body omits.",
     values: ["replace", "keep"],
     default: "replace",
-    basis: assumed,
   },
   inUseStatus: {
     doc: "Status returned when the deletion of a setup object in use is refused.",
     values: ["400", "403", "409", "412"],
     default: 400,
-    basis: assumed,
   },
   usedAssetStatus: {
     doc: "Status returned when the deletion of an asset used in a message is refused.",
     values: ["403", "400", "409"],
     default: 403,
-    basis: assumed,
   },
   duplicateStatus: {
     doc: "Status returned when a unique name is already in use.",
     values: ["400", "409"],
     default: 400,
-    basis: assumed,
   },
   runningConversationStatus: {
     doc: "Status returned for a conversation that has not completed.",
     values: ["404", "400"],
     default: 404,
-    basis: assumed,
   },
   pageSize: {
     doc: "Number of objects per page if the caller does not specify a number.",
     values: { min: 1, max: 75 },
     default: 10,
-    basis: assumed,
   },
   paging: {
     doc: "Whether a list is returned in pages or always in full.",
     values: ["pages", "all"],
     default: "pages",
-    basis: assumed,
   },
   unknownQuery: {
     doc: "Whether list calls refuse or ignore unknown query parameters.",
     values: ["refuse", "ignore"],
     default: "refuse",
-    basis: assumed,
   },
   unknownFields: {
     doc: "Whether unknown members are kept, refused, or dropped.",
     values: ["keep", "refuse", "drop"],
     default: "keep",
-    basis: assumed,
   },
   unknownReference: {
     doc: "Whether the service refuses or accepts a reference to a nonexistent object.",
     values: ["refuse", "accept"],
     default: "refuse",
-    basis: assumed,
   },
   staleModified: {
     doc: "Whether the service refuses a PUT (409) if the request's `modified` differs from the object's.",
     values: ["ignore", "refuse"],
     default: "ignore",
-    basis: assumed,
   },
   forms: {
     doc: "How responses represent setup objects: as the client sent them, or in the service's own forms, which PUT also accepts. In the service's own forms, empty optional lists and objects are absent, and omitted members are null. Numbers are text, and numeric IDs are numbers. URLs have a trailing slash, email addresses are lowercase, and text is NFC with CRLF. Entries, agents, and unordered lists are sorted. Each list item has an ID, and each reference includes its target's name.",
     values: ["given", "own"],
     default: "given",
-    basis: assumed,
   },
   channelRule: {
     doc: "What keeps a channel in use: the accounts that refer to it or, according to the specification's wording (§2 rule 3), any client application.",
     values: ["account", "any-client-application"],
     default: "account",
-    basis: assumed,
   },
   deletionRule: {
     doc: "What prevents the deletion of an object: everything that refers to it, or only what the specification lists (§2), which excludes orchestrations.",
     values: ["every-reference", "specification"],
     default: "every-reference",
-    basis: assumed,
   },
   refusedCosts: {
     doc: "Whether a call that exceeds the rate still drains the bucket.",
     values: yesOrNo,
     default: false,
-    basis: assumed,
   },
   retryAfter: {
     doc: "Whether a 429 response includes Retry-After, and in which form.",
     values: ["none", "seconds", "date"],
     default: "none",
-    basis: assumed,
   },
   idleTimeout: {
     doc: "Whether a conversation completes once it has been idle for longer than its account's timeout (in minutes).",
     values: ["minutes", "ignore"],
     default: "minutes",
-    basis: assumed,
   },
   recipients: {
     doc: "Who receives a message if the orchestration contains several bots or agents: all of them, or only the first.",
     values: ["all", "first"],
     default: "all",
-    basis: assumed,
   },
   inactiveObjects: {
     doc: "Whether `active: false` disables the object or has no effect. Disabled accounts, channels, and orchestrations carry no conversations; disabled client applications and participants receive no messages; and disabled authentications authenticate no calls.",
     values: ["unused", "used"],
     default: "unused",
-    basis: assumed,
   },
   channelRestrictions: {
     doc: "Whether messages that violate their channel's restrictions (text length, features, rich messages, attachments) are refused or delivered.",
     values: ["refuse", "ignore"],
     default: "refuse",
-    basis: assumed,
   },
   cors: {
     doc: "Which pages from other origins can read responses from token URLs and signed URLs: all pages, those from the origins of registered redirect URIs, or none.",
     values: ["any", "registered", "none"],
     default: "any",
-    basis: assumed,
   },
   deliveryRetries: {
     doc: "Number of additional attempts to deliver a message, one second apart, if the callback does not accept it.",
     values: { min: 0, max: 10 },
     default: 2,
-    basis: assumed,
   },
   callbackContent: {
     doc: "Form of the content in v3 callbacks: as sent, or as text.",
     values: ["object", "text"],
     default: "object",
-    basis: assumed,
   },
   assetUrlLifetime: {
     doc: "Lifetime of a signed URL, in seconds.",
     values: { min: 1, max: 86_400 },
     default: 300,
-    basis: assumed,
   },
   tokenLifetime: {
     doc: "Lifetime of an access token, in seconds.",
     values: { min: 1, max: 86_400 },
     default: 3600,
-    basis: assumed,
   },
   platformName: {
     doc: "The vendor's word that replaces `platform` in identifiers: one lowercase word.",
     values: [],
     default: "platform",
-    basis: "public",
   },
 } as const satisfies Readonly<Record<string, Switch>>;
 

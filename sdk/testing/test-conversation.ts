@@ -170,11 +170,8 @@ const reachedMessages = async (
   }));
 };
 
-/**
- * Formats a party as text: its kind and name, such as `custom_bot "orders-bot"`, or only its kind
- * if it has no name.
- */
-export const participantText = ({ kind, name }: Party): string =>
+/** A party's kind and name, such as `custom_bot "orders-bot"`, or only its kind. */
+const participantText = ({ kind, name }: Party): string =>
   name === undefined ? kind : `${kind} ${JSON.stringify(name)}`;
 
 const longest = 120;

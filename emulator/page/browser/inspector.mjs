@@ -118,12 +118,12 @@ export const callDetails = (page, entry) => {
   return [`${inspected?.place} ${knownNames(page, entry)}`, make];
 };
 
-/** The last entry of a log about a subject. @param {Page} page @param {"calls" | "deliveries"} log @param {string} subject @param {string} title */
-const lastEntryLink = ({ state }, log, subject, title) => {
-  const { [log]: list } = state;
-  const index = list.entries.findLastIndex(({ subjects }) => subjects.includes(subject));
-  const href = linkToEntry(log, list.first + index);
-  return index >= 0 && element("p", {}, element("a", { href }, title));
+/** A link to the call that sent a message. @param {Page} page @param {string} messageId */
+const sendingCallLink = ({ state: { calls } }, messageId) => {
+  const subject = `messages/${messageId}`;
+  const index = calls.entries.findLastIndex(({ subjects }) => subjects.includes(subject));
+  const href = linkToEntry("calls", calls.first + index);
+  return index >= 0 && element("p", {}, element("a", { href }, "The call that sent the message"));
 };
 
 /** A callback's response, or why there is none. @param {Pick<ShownDelivery, "status" | "error">} entry */
@@ -196,7 +196,7 @@ export const deliveryDetails = (page, entry) => {
     element("h2", { tabindex: -1 }, foreignText(type)),
     paragraph("quiet", `${dayTime(at)} · ${tried} · `, foreignText(url || "nowhere")),
     failureSection(page, entry, after) ?? element("p", {}, foreignText(outcomeText(entry))),
-    lastEntryLink(page, "calls", `messages/${messageId}`, "The call that sent the message"),
+    sendingCallLink(page, messageId),
     subjectSection(page, entry, "deliveries"),
   ];
   return [`${knownNames(page, entry)} ${after.text}`, make];

@@ -190,6 +190,7 @@ inBrowser(
     await attempt.getByText("Compare the role's authentication").waitFor();
     // After a retry none is left.
     await page.getByRole("button", { name: "+1 s" }).click();
+    await attempt.getByText("Attempt 2 failed, too.").waitFor();
     await page
       .getByRole("link", { name: "Last undelivered: text. The callback refused the login." })
       .click();
