@@ -1,5 +1,4 @@
 import type { EngineConfig } from "./engine/dynamic-door.js";
-import { rememberUrns } from "./engine/sdk-module.js";
 import { ConversationError } from "./kernel/errors.js";
 import type { Lifecycle } from "./lifecycle/index.js";
 import { ownershipKind, ownershipLifecycle } from "./lifecycle/ownership/ownership.js";
@@ -39,8 +38,6 @@ const lifecycles = new Map<string, Lifecycle>();
  * @throws ConversationError `INPUT_INVALID` for a kind that this release does not have
  */
 export const lifecycleOf = (kind: string, config?: EngineConfig): Lifecycle => {
-  // The ownership comes first: the URN of the first resource after it is needed, too.
-  rememberUrns();
   if (kind === ownershipKind) return ownershipLifecycle;
   const known = lifecycles.get(kind);
   if (known) return known;

@@ -217,6 +217,8 @@ const propsOf = (
       markedSecrets(fields, isObject(tree) ? tree : {}),
     ),
     owner: stackOwner(name, parents),
+    // The owner is unknown in the stack's first preview.
+    logicalName: typeof parents === "string" ? parents + name : parents.apply((of) => of + name),
     ...pointer,
   };
 };

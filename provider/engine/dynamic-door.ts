@@ -1,14 +1,44 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { subscribe } from "node:diagnostics_channel";
 import type { Definition } from "../definition/define.js";
+import { isObject } from "../kernel/json.js";
+import { urnOf } from "../kernel/owner.js";
+import { unknownValue } from "../kernel/stand-ins.js";
 import { type Lifecycle, lifecycle } from "../lifecycle/index.js";
-import type { Run } from "../lifecycle/run.js";
+import type { Run, RunEnvironment } from "../lifecycle/run.js";
+import { typeToken } from "../pointer.js";
 import { engineRun } from "./engine-run.js";
-import { cancelSignal, currentTraceparent, currentUrn, withUrn } from "./sdk-module.js";
-import { sdkStatusLine } from "./status-line.js";
+import { engineAddress, engineStatusLine } from "./status-line.js";
 
 /** The stack's configuration, as the engine passes it to `configure`. */
 export interface EngineConfig {
   get(key: string): string | undefined;
 }
+
+/** The URN of the resource that the running call is about. */
+const running = new AsyncLocalStorage<string | undefined>();
+
+/** The SDK passes no URN: its parts are in the owner, which is unknown in a stack's first preview. */
+const about: RunEnvironment["about"] = ({ kind }, { owner }, call) => {
+  const isKnown = typeof owner === "string" && owner !== unknownValue;
+  return running.run(isKnown ? urnOf(owner, typeToken(kind)) : undefined, call);
+};
+
+const cancelPath = "/pulumirpc.ResourceProvider/Cancel";
+
+/**
+ * Returns a signal that aborts when the engine cancels the run (Ctrl-C), so that waits end
+ * immediately. The SDK answers the engine's Cancel call itself without notifying its providers, but
+ * Node.js reports every HTTP/2 request that this process receives.
+ */
+const cancelSignal = (): AbortSignal => {
+  const controller = new AbortController();
+  subscribe("http2.server.stream.created", (request) => {
+    if (!isObject(request) || !isObject(request.headers)) return;
+    if (request.headers[":path"] === cancelPath) controller.abort();
+  });
+  return controller.signal;
+};
 
 let processRun: Run | undefined;
 
@@ -16,11 +46,10 @@ let processRun: Run | undefined;
 const runOf = (config: EngineConfig | undefined): Run => {
   processRun ??= engineRun({
     source: { environment: process.env, config: (key) => config?.get(key) },
-    urn: currentUrn,
-    about: withUrn,
-    traceparent: currentTraceparent,
+    urn: () => running.getStore(),
+    about,
     cancelled: cancelSignal(),
-    show: sdkStatusLine(),
+    show: engineStatusLine(engineAddress),
   });
   return processRun;
 };

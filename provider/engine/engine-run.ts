@@ -8,14 +8,11 @@ import {
   type Run,
   type RunEnvironment,
 } from "../lifecycle/run.js";
-import { isDestroying } from "../pulumi-cli/pulumi-queries.js";
-import { resources } from "../resources/index.js";
 import { emulatedSettings } from "../service/emulated-settings.js";
+import type { Pace } from "../service/http/pace.js";
 import type { Plan } from "../service/plans.js";
 import type { Settings } from "../service/setting-table.js";
 import { readSettings, type SettingSource, settingLabel } from "../service/settings.js";
-import { ForeseenCalls, previewMemory } from "./foreseen-calls.js";
-import type { RunProgress } from "./run-progress.js";
 import { isTraced } from "./sdk-module.js";
 import type { StatusLine } from "./status-line.js";
 import type { RunTraces } from "./traces.js";
@@ -38,7 +35,7 @@ export interface EngineDoor {
   /** Makes the resource's URN available during a call; absent if the URN is already available. */
   readonly about?: RunEnvironment["about"];
   /** Returns the W3C trace context of the current call, if the engine records a trace. */
-  readonly traceparent: () => string | undefined;
+  readonly traceparent?: () => string | undefined;
   /** Whether other processes in the same run also serve resources in this stack. */
   readonly hasSiblings?: boolean;
   /** Signal that aborts when the engine cancels the run. */
@@ -51,24 +48,20 @@ export interface EngineDoor {
  * decisions.
  */
 export const engineRun = (door: EngineDoor): Run => {
-  const planned = new ForeseenCalls(previewMemory);
   const settings = once((profile: string | undefined): Settings => {
     assertNode();
     return emulatedSettings(readSettings(door.source, profile), door.source.account);
   });
-  const destroys = once(() => isDestroying());
   const states = engineStates();
   const traces = engineTraces(door);
   const step: Run["step"] =
     traces && (async (name, work) => (await traces)?.step(name, work) ?? work());
-  return createRun(engineSessions(settings, planned, door, traces), {
+  return createRun(engineSessions(settings, door, traces), {
     settings,
     states: step ? (...of) => step("reading states", () => states(...of)) : states,
+    reachesPulumi,
     ...(step ? { step } : {}),
     notify: engineNotify(door),
-    foresee: planned.note.bind(planned),
-    isDestroying: () => destroys(undefined),
-    urn: door.urn,
     hasSiblings: door.hasSiblings === true,
     ...(door.about ? { about: door.about } : {}),
   });
@@ -80,19 +73,6 @@ const engineTraces = (door: EngineDoor): Promise<RunTraces | undefined> | undefi
     ? import("./traces.js").then(({ runTraces }) => runTraces(door)).catch(() => undefined)
     : undefined;
 
-/** The engine deletes without checking first, so the state shows what a destroy will delete. */
-const foreseeDeletions = async (planned: ForeseenCalls): Promise<void> => {
-  if (!planned.owner || !isDestroying()) return;
-  const { statesOfThisRun } = await import("../pulumi-cli/stack-states.js");
-  const states = await statesOfThisRun(planned.owner, "own").catch(() => undefined);
-  if (!states) return;
-  for (const { kind } of states.holdings) {
-    const definition = resources.find((known) => known.kind === kind);
-    if (definition) planned.foresee(definition, undefined, "delete");
-  }
-  planned.complete();
-};
-
 /** It stays visible after the run, when the user can act on it. */
 const planGuessText = (guess: Plan, account: string | undefined): string =>
   `The tenant seems to be on the ${guess} plan: the service refused calls (429), which were then sent again. Set ${settingLabel("plan", account)} to ${guess}, so that the next run keeps to that plan's rates from the first call.`;
@@ -101,50 +81,58 @@ const planGuessText = (guess: Plan, account: string | undefined): string =>
  * The engine process's connection to the service: paced, canceled by Ctrl-C, and reporting waits in
  * the row of the resource.
  */
-const engineSessions = (
-  settingsOf: (profile?: string) => Settings,
-  planned: ForeseenCalls,
-  { source: { account }, cancelled, show: say, urn: currentUrn }: EngineDoor,
-  traces: Promise<RunTraces | undefined> | undefined,
-): ((profile?: string) => Promise<AccountSession>) => {
-  let progress: RunProgress | undefined;
-  return async (profile) => {
+const engineSessions =
+  (
+    settingsOf: (profile?: string) => Settings,
+    { source: { account }, cancelled, show, urn }: EngineDoor,
+    traces: Promise<RunTraces | undefined> | undefined,
+  ): ((profile?: string) => Promise<AccountSession>) =>
+  async (profile) => {
     const settings = settingsOf(profile);
-    const [{ connectService }, { servicePaces }, { systemClock }, shows, display] =
-      await Promise.all([
+    const [{ connectService }, { servicePaces }, { systemClock }, { waitRows }] = await Promise.all(
+      [
         import("../service/connect.js"),
         import("../pacing/pacer.js"),
         import("../kernel/clock.js"),
-        import("./run-progress.js"),
-        import("./status-line.js"),
-      ]);
-    progress ??= new shows.RunProgress({
-      clock: systemClock,
-      show: say,
-      planned,
-      ...display.displayOfThisRun(),
-      onFirstWait: () => void foreseeDeletions(planned),
-    });
-    const shown = progress.of(settings);
+        import("./wait-rows.js"),
+      ],
+    );
+    const rows = waitRows(show, systemClock);
     const paces = servicePaces(settings, {
       clock: systemClock,
-      onNotice: say,
-      onWait: (wait) => shown.waits(wait, currentUrn()),
-      onPlanGuess: (guess) => {
-        shown.seems(guess);
-        say(planGuessText(guess, account ?? profile), undefined, "info");
-      },
+      onNotice: show,
+      onWait: (wait) => rows.waits(wait, urn()),
+      onPlanGuess: (guess) => show(planGuessText(guess, account ?? profile), undefined, "info"),
     });
-    const pace = shown.paced(paces.pace(settings), currentUrn);
     const connect = (await traces)?.connect ?? connectService;
     return {
       settings,
       service: connect(account ? { ...settings, profile: account } : settings, {
-        pace,
+        pace: showingWaits(paces.pace(settings), () => rows.over(urn())),
         signal: cancelled,
       }),
     };
   };
+
+/** A pace that reports the end of each wait. */
+const showingWaits =
+  (pace: Pace, onOver: () => void): Pace =>
+  async (endpoint, attempt, signal) => {
+    const sent: typeof attempt = () => {
+      onOver();
+      return attempt();
+    };
+    try {
+      return await pace(endpoint, sent, signal);
+    } finally {
+      onOver();
+    }
+  };
+
+/** Whether this process can run the Pulumi CLI. */
+const reachesPulumi = async (): Promise<boolean> => {
+  const { pulumiOfThisRun, queryPulumi } = await import("../pulumi-cli/pulumi-queries.js");
+  return "text" in (await queryPulumi(pulumiOfThisRun(), ["version"]));
 };
 
 /** The states, each read once unless that does not suffice; the modules for it are loaded on demand. */

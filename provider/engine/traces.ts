@@ -24,8 +24,8 @@ export interface RunTraces {
 }
 
 interface TracesOptions {
-  /** The W3C trace context of the running call. */
-  readonly traceparent: () => string | undefined;
+  /** The W3C trace context of the running call; absent if the engine's is not passed on. */
+  readonly traceparent?: () => string | undefined;
   /** The resource that the running call is about. */
   readonly urn: () => string | undefined;
   readonly environment?: Readonly<Record<string, string | undefined>>;
@@ -119,7 +119,7 @@ export const runTraces = ({
   let isReached = true;
 
   const engineContext = (): Api.Context => {
-    const carrier = { traceparent: traceparent() ?? outer };
+    const carrier = { traceparent: traceparent?.() ?? outer };
     const getter = { get: () => carrier.traceparent, keys: () => Object.keys(carrier) };
     return propagator.extract(ROOT_CONTEXT, carrier, getter);
   };

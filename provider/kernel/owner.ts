@@ -22,6 +22,13 @@ export const ownerParts = (owner: string): OwnerParts => {
 export const ownerOf = (ownership: string, parents: string, name: string): string =>
   `${ownership}/${parents}${name}`;
 
+/** Returns the URN of the resource of this type that has an owner. */
+export const urnOf = (owner: string, type: string): string => {
+  const { project, stack, name } = ownerParts(owner);
+  const [parents = ""] = /^(?:[^$:]+:[^$:]*:[^$:]+\$)*/.exec(name) ?? [];
+  return `urn:pulumi:${stack}::${project}::${parents}${type}::${name.slice(parents.length)}`;
+};
+
 /**
  * Returns a logical name in readable form, such as `"shop" (inside ConversationAccount)`.
  *

@@ -75,9 +75,6 @@ export const check = async (
         `${path} uses ${isMarked(properties, path) ? "a secret" : quoted(id)} as the ID of ${withArticle(to.noun)}, but the service's IDs are 36-character UUIDs. If it is a name, pass the resource itself or its ID; otherwise, the service will refuse it.`,
         "warning",
       );
-  if (!old && failures.length === 0) {
-    run.foresee?.(resource, properties.adopt === undefined ? "create" : "adopt");
-  }
   return {
     inputs: adoption.resource ? stateInputs(definition, adoption.resource.properties) : inputs,
     failures: failures.map((reason) => ({ property: "", reason: inertOutput(reason, false) })),
@@ -112,7 +109,6 @@ export const diff = (resource: Resource, id: string, olds: JsonObject): DiffResu
     old.owner === next.owner &&
     old.profile === next.profile;
   if (same) return { changes: false };
-  run.foresee?.(resource, "update");
   if (olds.__provider === undefined) return { changes: true };
   if (undeclared) {
     run.notify?.(

@@ -34,7 +34,6 @@ export const deleteObject = async (
   state: JsonObject,
 ): Promise<void> => {
   const { definition, run, identity, properties } = resource;
-  run.foresee?.(resource, "delete");
   if (identity) {
     if (run.decisions.keeps(identity.key, id) || (await isReplaced(resource, id))) {
       run.decisions.skipDeletion(identity.key, { id, outputs: state });
@@ -66,19 +65,27 @@ const isReplaced = async (
   id: string,
 ): Promise<boolean> => {
   const isAlone = run.decisions.hasProgram() && !run.hasSiblings;
-  if (isAlone || !owner || run.isDestroying?.()) return false;
+  if (isAlone || !owner) return false;
   const ownOf = (states: ObjectHolders | undefined) =>
     states?.holdersOf(kind, id).filter(({ own }) => own) ?? [];
   // An earlier reading may be older than the replacement: with deleteBeforeReplace, deletions begin
   // while the program still runs.
   const isKnown = (states: ObjectHolders) => ownOf(states).some(({ leaving }) => leaving);
-  const holders = ownOf(await run.states?.(owner, "own", isKnown));
+  const states = await run.states?.(owner, "own", isKnown);
+  if (!states && (await run.reachesPulumi?.()) === false) throw unreadableState();
+  const holders = ownOf(states);
   // The one that stayed has another owner if another provider made it: what both skip is left over.
   const isShared =
     holders.some((held) => held.leaving && (held.writtenOwner ?? held.owner) === owner) &&
     holders.some(({ leaving }) => !leaving);
   return isShared && !run.decisions.wasSkipped(kind, id);
 };
+
+const unreadableState = (): ConversationError =>
+  new ConversationError(
+    "SETTINGS_INVALID",
+    "the provider cannot run pulumi, so it cannot read the state to make sure that no other resource now has the object. Nothing was deleted. Put pulumi on the PATH, and run the command again.",
+  );
 
 /**
  * Removes members that the program declared before a forced replacement updated the object: during

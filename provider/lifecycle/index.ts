@@ -93,11 +93,11 @@ const engineCall = async <T>(
 ): Promise<T> => {
   const { run, inputs, doing, definition } = call;
   const { given, secrets } = resolved(call);
-  const about = run.about ?? ((_, within) => within());
+  const about: Run["about"] = run.about ?? ((_definition, _values, within) => within());
   const step = run.step ?? ((_, within) => within());
   let result: T;
   try {
-    result = await about(inputs, () =>
+    result = await about(definition, inputs, () =>
       step(`${doing} ${definition.kind}`, () => keepingSecret(secrets, () => work(given))),
     );
   } catch (error) {

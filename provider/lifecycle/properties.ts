@@ -14,6 +14,11 @@ export interface Properties {
   /** The object's owner: `<project>/<stack>/<random>/<logical name>`. */
   readonly owner?: string;
   /**
+   * The resource's logical name, after the types of its parents, as at the end of `owner`. Only the
+   * check of a dynamic resource receives it, because the owner may be unknown then.
+   */
+  readonly logicalName?: string;
+  /**
    * The existing object to adopt: `true` for the object with the resource's name, or the object's
    * ID.
    */
@@ -57,7 +62,8 @@ export interface ObjectRecord {
 export const propertiesIn = (values: JsonObject): Properties => {
   const { owner, adopt, extra, extraSecrets, markedSecrets, profile, eraseHidden, ...others } =
     values;
-  const { serial, created, modified, undeclared, __provider, id, autoName, ...fields } = others;
+  const { serial, created, modified, undeclared, ...more } = others;
+  const { __provider, id, autoName, logicalName, ...fields } = more;
   const record = withoutUndefined({
     serial: filledText(serial),
     created: filledText(created),
@@ -74,6 +80,7 @@ export const propertiesIn = (values: JsonObject): Properties => {
   return withoutUndefined({
     fields: objectOf(Object.entries(fields)),
     owner: filledText(owner),
+    logicalName: filledText(logicalName),
     adopt: adopt === true ? adopt : filledText(adopt),
     extra: known,
     extraSecrets: filledTexts([...secretPaths].sort()),

@@ -2,7 +2,7 @@ import type { Definition } from "../definition/define.js";
 import type { Naming } from "../definition/fields.js";
 import type { JsonObject } from "../kernel/json.js";
 import { assertNode } from "../kernel/node-version.js";
-import { ownerParts, parentsIn, readableName, urnParts } from "../kernel/owner.js";
+import { ownerParts, readableName } from "../kernel/owner.js";
 import { unknownValue } from "../kernel/stand-ins.js";
 import type { StackStates as AllStates } from "../pulumi-cli/stack-states.js";
 import type { Collections } from "../service/collections.js";
@@ -34,15 +34,6 @@ export const isHeld = (states: ObjectHolders, kind: string, id: string): boolean
 /** Shows a message that does not report a failure. */
 export type Notify = (text: string, severity: "info" | "warning") => void;
 
-/** What a run is going to do with an object. */
-export type ForeseenAction = "create" | "adopt" | "update" | "delete";
-
-/** The resource that a foreseen action affects. */
-export interface ForeseenResource {
-  readonly definition: Definition;
-  readonly properties: { readonly owner?: string; readonly profile?: string };
-}
-
 /** What a run's environment provides. Every member is optional; callers must handle its absence. */
 export interface RunEnvironment {
   /**
@@ -63,27 +54,24 @@ export interface RunEnvironment {
     whose: "own" | "all",
     suffices?: (known: ObjectHolders) => boolean,
   ) => Promise<ObjectHolders | undefined>;
+  /** Whether states can be read at all; false if this process cannot run Pulumi. */
+  readonly reachesPulumi?: () => Promise<boolean>;
   /** Whether other processes serve resources in the same program. */
   readonly hasSiblings?: boolean;
   readonly notify?: Notify;
   /** Where `fromEnv` looks up variables. Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Returns the URN of the resource that the current call is about, if known. */
-  readonly urn?: () => string | undefined;
   /** Runs a call with access to the URN of the resource that these engine values describe. */
-  readonly about?: <T>(values: JsonObject, call: () => Promise<T>) => Promise<T>;
+  readonly about?: <T>(
+    definition: Pick<Definition, "kind">,
+    values: JsonObject,
+    call: () => Promise<T>,
+  ) => Promise<T>;
   /**
    * Runs an engine call, or a part of one that merits its own line, as a step in the engine's
    * trace.
    */
   readonly step?: <T>(name: string, work: () => Promise<T>) => Promise<T>;
-  /**
-   * Called with the planned operation on a resource as soon as it is known; for a deletion, when
-   * the engine requests it.
-   */
-  readonly foresee?: (resource: ForeseenResource, action: ForeseenAction) => void;
-  /** Whether this process can see that the whole stack is being destroyed. */
-  readonly isDestroying?: () => boolean;
 }
 
 /**
@@ -157,7 +145,7 @@ export interface Resource extends Context {
 
 /** Resolves the engine's values to a resource, which all steps of a call use. */
 export const resourceIn = (context: Context, properties: Properties): Resource => {
-  const owned = ownerIn(context, properties.owner);
+  const owned = ownerIn(context, properties);
   const { key: nameKey, wire: nameOnWire, ...naming } = context.naming;
   const name = properties.fields[nameKey];
   return { ...context, properties, nameKey, name, nameOnWire, ...naming, ...owned };
@@ -165,21 +153,23 @@ export const resourceIn = (context: Context, properties: Properties): Resource =
 
 /**
  * The run identifies a resource by its part of its mark, whether or not marks are written. In the
- * first preview of a stack the owner is not known yet; the URN then distinguishes resources.
+ * first preview of a stack the owner is not known yet; the logical name then distinguishes
+ * resources.
  */
 const ownerIn = (
-  { definition: { kind, fields }, run }: Context,
-  owner: string | undefined,
+  { definition: { kind, fields } }: Context,
+  { owner, logicalName }: Properties,
 ): Pick<Resource, "identity" | "ownMark" | "room"> => {
   if (owner === undefined) return { identity: undefined, ownMark: undefined, room: -1 };
-  const urn = owner === unknownValue ? run.urn?.() : undefined;
-  const place = urn ?? ownerParts(owner).name;
+  const isKnown = owner !== unknownValue;
+  const place = isKnown ? ownerParts(owner).name : logicalName;
   const { description: field } = fields;
   const ownMark = markOf(kind, owner);
   const room = field?.type === "text" ? roomBeside(ownMark, field.max) : -1;
-  const key = owner === unknownValue ? urn : ownMark.resource;
-  const label = `${kind} ${readableName(urn ? parentsIn(urn) + urnParts(urn).name : place)}`;
-  return { identity: key === undefined ? key : { key, place, label, kind }, ownMark, room };
+  if (place === undefined) return { identity: undefined, ownMark, room };
+  const key = isKnown ? ownMark.resource : `${kind} ${place}`;
+  const label = `${kind} ${readableName(place)}`;
+  return { identity: { key, place, label, kind }, ownMark, room };
 };
 
 /** A resource with its account. */

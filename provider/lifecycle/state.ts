@@ -6,8 +6,10 @@ import { objectTime } from "./ownership/mark.js";
 import type { ObjectRecord, Properties } from "./properties.js";
 
 /** Returns a resource's inputs as one object; secrets stay unchanged. */
-export const joinInputs = ({ fields, record: _, ...options }: Properties): JsonObject =>
-  objectOf([...Object.entries(fields), ...Object.entries(options)]);
+export const joinInputs = (properties: Properties): JsonObject => {
+  const { fields, record: _, logicalName: __, ...options } = properties;
+  return objectOf([...Object.entries(fields), ...Object.entries(options)]);
+};
 
 /**
  * Returns the inputs for the state. Every secret is in the engine's own form, including those that

@@ -1,7 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type * as Grpc from "@grpc/grpc-js";
-import type * as EngineServices from "@pulumi/pulumi/proto/engine_grpc_pb.js";
-import type * as EngineMessages from "@pulumi/pulumi/proto/engine_pb.js";
 import type * as PluginMessages from "@pulumi/pulumi/proto/plugin_pb.js";
 import type * as ProviderServices from "@pulumi/pulumi/proto/provider_grpc_pb.js";
 import type * as ProviderMessages from "@pulumi/pulumi/proto/provider_pb.js";
@@ -16,8 +14,6 @@ import { isObject, type JsonObject } from "../kernel/json.js";
 const load = loadWithSdk;
 
 export const grpc: typeof Grpc = load("@grpc/grpc-js");
-export const engineServices: typeof EngineServices = load("./proto/engine_grpc_pb.js");
-export const engineMessages: typeof EngineMessages = load("./proto/engine_pb.js");
 export const pluginMessages: typeof PluginMessages = load("./proto/plugin_pb.js");
 export const providerServices: typeof ProviderServices = load("./proto/provider_grpc_pb.js");
 export const messages: typeof ProviderMessages = load("./proto/provider_pb.js");

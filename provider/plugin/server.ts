@@ -1,8 +1,7 @@
 import type * as Grpc from "@grpc/grpc-js";
-import type * as EngineServices from "@pulumi/pulumi/proto/engine_grpc_pb.js";
 import type * as Messages from "@pulumi/pulumi/proto/provider_pb.js";
 import { engineRun } from "../engine/engine-run.js";
-import { engineAddress, engineStatusLine, type Send } from "../engine/status-line.js";
+import { engineAddress, engineStatusLine } from "../engine/status-line.js";
 import { ConversationError } from "../kernel/errors.js";
 import { packageVersion } from "../kernel/package.js";
 import { checkedConfiguration, configurationChange, configurationOf } from "./configuration.js";
@@ -11,8 +10,6 @@ import {
   callTraceparent,
   callUrn,
   Empty,
-  engineMessages,
-  engineServices,
   grpc,
   messages,
   pluginMessages,
@@ -24,19 +21,6 @@ import { type ConfiguredRun, resourceMethods } from "./resource.js";
 import { packageSchema } from "./schema.js";
 import { plainValues } from "./values.js";
 
-/** Messages to an engine, in the row for the resource that they name. */
-const sendTo = (engine: EngineServices.EngineClient): Send => {
-  const { WARNING, INFO } = engineMessages.LogSeverity;
-  return ({ message, urn, showing }, onAnswered) => {
-    const request = new engineMessages.LogRequest();
-    request.setSeverity(showing === "warning" ? WARNING : INFO);
-    request.setMessage(message);
-    request.setEphemeral(showing === "passing");
-    if (urn) request.setUrn(urn);
-    engine.log(request, () => onAnswered());
-  };
-};
-
 /**
  * The methods of Pulumi's provider protocol, for one provider of a program: its own process, its own
  * configuration. What is not here is answered as not implemented.
@@ -47,13 +31,7 @@ const providerMethods = () => {
   const unary = answering(stop);
   let address = engineAddress();
   let configured: ConfiguredRun | undefined;
-  const show = engineStatusLine(() => {
-    if (!address) return undefined;
-    const { EngineClient } = engineServices;
-    // Never by way of a proxy that the environment names for the service.
-    const direct = { "grpc.enable_http_proxy": 0 };
-    return sendTo(new EngineClient(address, grpc.credentials.createInsecure(), direct));
-  });
+  const show = engineStatusLine(() => address);
   const resource = resourceMethods(() => {
     if (configured) return configured;
     throw new ConversationError("INPUT_INVALID", "The provider has not been configured.");

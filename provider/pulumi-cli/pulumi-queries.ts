@@ -31,12 +31,14 @@ const largestBytes = 512 * 1024 * 1024;
 const kept = new Set(["PULUMI_OPTION_CWD", "PULUMI_OPTION_STACK"]);
 
 /**
- * Returns the environment without variables that make the CLI log, show secrets, or change its
- * output.
+ * Returns the environment without variables that make the CLI log, trace, show secrets, or change
+ * its output.
  */
 export const quietEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(
-    Object.entries(env).filter(([name]) => kept.has(name) || !/^PULUMI_(DEBUG|OPTION_)/.test(name)),
+    Object.entries(env).filter(
+      ([name]) => kept.has(name) || !/^PULUMI_(DEBUG|OPTION_|\w*OTLP_)/.test(name),
+    ),
   ),
   PULUMI_SKIP_UPDATE_CHECK: "true",
   PULUMI_AUTOMATION_API_SKIP_VERSION_CHECK: "true",
@@ -154,23 +156,13 @@ export const mayBe = (name: string, asked: string): boolean =>
 export const isListedAs = ({ name, current }: ListedStack, asked: string | undefined): boolean =>
   asked === undefined ? current : name === asked;
 
-/** The running CLI, and the stack that its command line specifies. */
-export interface RunningPulumi extends Omit<PulumiPlace, "stack"> {
-  readonly given?: string;
-}
-
 /** A process as `/proc` shows it. */
 export interface ProcessFacts {
-  readonly parent: number;
   readonly exe: string;
   readonly folder: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** Whether the process's standard input and output are both terminals. */
-  readonly isTerminal?: boolean;
 }
-
-const deepest = 12;
 
 const listIn = (text: string): readonly string[] => text.split("\0").slice(0, -1);
 
@@ -182,8 +174,6 @@ const environmentIn = (text: string): NodeJS.ProcessEnv =>
     }),
   );
 
-const isTerminal = (path: string): boolean => /^\/dev\/(pts\/|tty|console)/.test(path);
-
 /**
  * Reads a process's details from `/proc` (Linux only); undefined if the process has ended or
  * belongs to another user.
@@ -191,14 +181,11 @@ const isTerminal = (path: string): boolean => /^\/dev\/(pts\/|tty|console)/.test
 export const processFacts = (pid: number): ProcessFacts | undefined =>
   ifReadable(() => {
     const of = (name: string): string => `/proc/${pid}/${name}`;
-    const status = readFileSync(of("status"), "utf8");
     return {
-      parent: Number(/^PPid:\s*(\d+)/m.exec(status)?.[1]),
       exe: readlinkSync(of("exe")),
       folder: readlinkSync(of("cwd")),
       args: listIn(readFileSync(of("cmdline"), "utf8")),
       env: ifReadable(() => environmentIn(readFileSync(of("environ"), "utf8"))) ?? process.env,
-      isTerminal: ["fd/0", "fd/1"].every((name) => isTerminal(readlinkSync(of(name)))),
     };
   });
 
@@ -207,54 +194,13 @@ export const isPulumi = ({ exe }: Pick<ProcessFacts, "exe">): boolean =>
   /^\.?pulumi(-wrapped)?_?( \(deleted\))?$/.test(basename(exe));
 
 /**
- * Returns the stack in `--stack NAME`, `--stack=NAME`, `-s NAME`, or `-sNAME`; undefined if there is
- * none.
+ * Returns the Pulumi CLI for a process that Pulumi started: the one on PATH, with the folder and
+ * the environment of this process.
  */
-export const stackAmong = (args: readonly string[]): string | undefined => {
-  const at = args.findIndex((arg) => arg === "--stack" || arg === "-s");
-  if (at >= 0) return args[at + 1];
-  return args.map((arg) => /^(?:--stack=|-s=?)(.+)$/.exec(arg)?.[1]).find(Boolean);
-};
-
-const ancestor = (
-  pid: number,
-  facts: (pid: number) => ProcessFacts | undefined,
-  depth = 0,
-): (ProcessFacts & { readonly pid: number }) | undefined => {
-  const found = pid > 1 && depth < deepest ? facts(pid) : undefined;
-  if (!found || isPulumi(found)) return found && { ...found, pid };
-  return ancestor(found.parent, facts, depth + 1);
-};
-
-/** Returns the Pulumi CLI that started this process; undefined if unknown. */
-export const parentPulumi = (
-  facts: (pid: number) => ProcessFacts | undefined = processFacts,
-): (ProcessFacts & { readonly pid: number }) | undefined => ancestor(process.ppid, facts);
-
-/** `pulumi destroy` and its other names. */
-const destroyWords = ["destroy", "down", "dn"];
-
-/**
- * Whether the Pulumi CLI that started this process was asked to destroy the stack; false if
- * unknown.
- */
-export const isDestroying = (): boolean =>
-  parentPulumi()?.args.some((word) => destroyWords.includes(word)) ?? false;
-
-/**
- * Returns the Pulumi CLI that started this process, with its folder and its environment. If it is
- * unknown, returns the CLI on PATH, with the folder and the environment of this process.
- */
-export const pulumiOfThisRun = (
-  facts: (pid: number) => ProcessFacts | undefined = processFacts,
-): RunningPulumi => {
-  const found = parentPulumi(facts);
-  if (!found) return { command: "pulumi", folder: process.cwd(), env: process.env };
-  // Its folder is already the one given by --cwd.
-  const { PULUMI_OPTION_CWD: _, ...env } = found.env;
-  const given = stackAmong(found.args);
-  const command = found.exe.endsWith(" (deleted)") ? "pulumi" : found.exe;
-  return { command, folder: found.folder, env, ...(given ? { given } : {}) };
+export const pulumiOfThisRun = (): PulumiPlace => {
+  // Pulumi has already changed to the folder given by --cwd.
+  const { PULUMI_OPTION_CWD: _, ...env } = process.env;
+  return { command: "pulumi", folder: process.cwd(), env };
 };
 
 /** Whether a run is using a stack, if the backend shows that. */

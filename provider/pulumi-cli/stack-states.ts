@@ -7,7 +7,6 @@ import {
   type PulumiPlace,
   pulumiOfThisRun,
   queryPulumi,
-  type RunningPulumi,
   stacksIn,
 } from "./pulumi-queries.js";
 import {
@@ -323,33 +322,45 @@ export const readStates = async (
   return own && statesAround(own, place, scope);
 };
 
+/** The full names of listed stacks in all organizations, by project and short name. */
+const listedNames = async (
+  place: PulumiPlace,
+  project: string,
+  stack: string,
+): Promise<readonly string[]> => {
+  const answer = await queryPulumi(place, ["stack", "ls", "--all", "--json"]);
+  const listed = "text" in answer ? (stacksIn(answer.text) ?? []) : [];
+  return listed.map(({ name }) => name).filter((name) => name.endsWith(`/${project}/${stack}`));
+};
+
 /**
- * Reads the states that a provider's process can see while the engine runs. The process queries the
- * CLI that started it, in that CLI's folder. Returns undefined if the process cannot reliably read
- * the state of this owner's stack.
+ * Reads the states that a provider's process can see while the engine runs, with the CLI on PATH.
+ * Returns undefined if the process cannot reliably read the state of this owner's stack.
  *
  * @param scope `own`: that stack only; `all`: all stacks in the backend
  */
 export const statesOfThisRun = async (
   owner: string,
   scope: StateScope = "all",
-  findPulumi: () => RunningPulumi = pulumiOfThisRun,
+  place: PulumiPlace = pulumiOfThisRun(),
 ): Promise<StackStates | undefined> => {
-  const { ownership, stack } = ownerParts(owner);
-  const { given, ...place } = findPulumi();
-  // A name may stand for a stack of another organization: the Ownership in its state decides.
-  for (const name of new Set([given, stack, undefined])) {
-    const at = { ...place, ...(name ? { stack: name } : {}) };
-    const own = await stateFrom(at, true);
-    // The provider of a stack's first `pulumi import` has made no ownership yet.
-    const isIts =
-      own !== undefined &&
-      [
-        ...ownershipsOf(own),
-        ...(own.replacedOwnerships ?? []),
-        `${own.project}/${own.name}/`,
-      ].includes(ownership);
-    if (own && isIts) return statesAround(own, at, scope);
-  }
+  const { ownership, project, stack } = ownerParts(owner);
+  // The selected stack may have been renamed since.
+  const names = [async () => [stack, undefined], () => listedNames(place, project, stack)];
+  for (const some of names)
+    for (const name of await some()) {
+      const at = { ...place, ...(name ? { stack: name } : {}) };
+      const own = await stateFrom(at, true);
+      // A name may stand for a stack of another organization: the Ownership in its state decides.
+      // The provider of a stack's first `pulumi import` has made no ownership yet.
+      const isIts =
+        own !== undefined &&
+        [
+          ...ownershipsOf(own),
+          ...(own.replacedOwnerships ?? []),
+          `${own.project}/${own.name}/`,
+        ].includes(ownership);
+      if (own && isIts) return statesAround(own, at, scope);
+    }
   return undefined;
 };

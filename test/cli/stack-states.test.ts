@@ -1,16 +1,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { projectDocument, saltOfStack } from "../../provider/pulumi-cli/project-files.js";
 import {
   backendFolder,
   lockReader,
-  type ProcessFacts,
   pulumiOfThisRun,
   queryPulumi,
   quietEnvironment,
-  stackAmong,
 } from "../../provider/pulumi-cli/pulumi-queries.js";
 import {
   readStates,
@@ -167,11 +165,12 @@ test("a read that meets a write is repeated", async () => {
   expect(await queryPulumi(place, ["stack", "export"])).toEqual({ text: "fine\n" });
 });
 
-test("what makes the CLI log or show more is not handed on", () => {
+test("what makes the CLI log, trace, or show more is not handed on", () => {
   const env = quietEnvironment({
     PATH: "/bin",
     PULUMI_DEBUG_GRPC: "/tmp/all.json",
     PULUMI_OPTION_SHOW_SECRETS: "true",
+    PULUMI_OTEL_EXPORTER_OTLP_ENDPOINT: "localhost:4317",
     PULUMI_OPTION_STACK: "dev",
   });
   expect(env).toMatchObject({
@@ -181,46 +180,17 @@ test("what makes the CLI log or show more is not handed on", () => {
   });
   expect(Object.keys(env)).not.toContain("PULUMI_DEBUG_GRPC");
   expect(Object.keys(env)).not.toContain("PULUMI_OPTION_SHOW_SECRETS");
+  expect(Object.keys(env)).not.toContain("PULUMI_OTEL_EXPORTER_OTLP_ENDPOINT");
 });
 
-const facts = (exe: string, parent: number, more: Partial<ProcessFacts> = {}): ProcessFacts => ({
-  ...{ exe, parent, folder: "/project", args: [], env: { A: "1" } },
-  ...more,
-});
-
-test("the CLI is found above the script that starts providers, with its folder and stack", () => {
-  const processes = new Map([
-    [process.ppid, facts("/usr/bin/dash", 7)],
-    [7, facts("/opt/pulumi/bin/pulumi", 1, { args: ["pulumi", "up", "--stack", "acme/prod"] })],
-  ]);
-  expect(pulumiOfThisRun((pid) => processes.get(pid))).toEqual({
-    ...{
-      command: "/opt/pulumi/bin/pulumi",
-      folder: "/project",
-      env: { A: "1" },
-      given: "acme/prod",
-    },
-  });
-});
-
-test("where no CLI is above, the one on PATH is asked in this folder", () => {
-  const nobody = { command: "pulumi", folder: process.cwd(), env: process.env };
-  expect(pulumiOfThisRun(() => undefined)).toEqual(nobody);
-  // A circle would otherwise never end.
-  expect(pulumiOfThisRun(() => facts("/bin/sh", 5))).toEqual(nobody);
-});
-
-test("a CLI that was replaced while it runs is looked up on PATH", () => {
-  expect(pulumiOfThisRun(() => facts("/opt/pulumi (deleted)", 1)).command).toBe("pulumi");
-});
-
-test.each([
-  [["pulumi", "up", "-s", "dev"], "dev"],
-  [["pulumi", "up", "-sdev"], "dev"],
-  [["pulumi", "--stack=dev", "up"], "dev"],
-  [["pulumi", "up", "--show-secrets"], undefined],
-])("the stack in %j: %s", (args, stack) => {
-  expect(stackAmong(args)).toBe(stack);
+test("a run's states are read with the CLI on PATH, in the folder that Pulumi has already changed to", () => {
+  vi.stubEnv("PULUMI_OPTION_CWD", "elsewhere");
+  vi.stubEnv("PULUMI_OPTION_STACK", "dev");
+  const { command, folder, env } = pulumiOfThisRun();
+  expect({ command, folder }).toEqual({ command: "pulumi", folder: process.cwd() });
+  expect(env.PULUMI_OPTION_CWD).toBeUndefined();
+  expect(env).toMatchObject({ PULUMI_OPTION_STACK: "dev", PATH: process.env.PATH });
+  vi.unstubAllEnvs();
 });
 
 test("within a run only the state with the Ownership of the owner counts, whatever the stack is called", async () => {
@@ -228,17 +198,21 @@ test("within a run only the state with the Ownership of the owner counts, whatev
     selected: stateText("selected", [{ kind: "Channel", name: "a", id: "1" }]),
     prod: stateText("prod", [{ kind: "Channel", name: "a", id: "2" }]),
   });
-  const find = () => place;
-  const states = await statesOfThisRun(`${ownershipOf("prod")}/a`, "own", find);
+  const states = await statesOfThisRun(`${ownershipOf("prod")}/a`, "own", place);
   expect(states?.resourceOf(`${ownershipOf("prod")}/a`)).toMatchObject({ id: "2", stack: "prod" });
-  expect(await statesOfThisRun("shop/prod/ffff/a", "all", find)).toBeUndefined();
+  expect(await statesOfThisRun("shop/prod/ffff/a", "all", place)).toBeUndefined();
   // The name in the owner is an old one: the stack was renamed, and is the selected one.
   const before = stateText("selected", [{ kind: "Channel", name: "a", id: "3" }]);
   const renamed = fakeCli({ selected: before.replaceAll("shop/selected/", "shop/before/") });
   const owner = "shop/before/0123456789abcdef/a";
-  expect((await statesOfThisRun(owner, "all", () => renamed.place))?.resourceOf(owner)?.id).toBe(
-    "3",
-  );
+  expect((await statesOfThisRun(owner, "all", renamed.place))?.resourceOf(owner)?.id).toBe("3");
+});
+
+test("within a run the stack may belong to another organization, and be selected nowhere", async () => {
+  const document = stateText("prod", [{ kind: "Channel", name: "a", id: "4" }]);
+  const { place } = fakeCli({ selected: stateText("selected", []), "acme/shop/prod": document });
+  const owner = `${ownershipOf("prod")}/a`;
+  expect((await statesOfThisRun(owner, "own", place))?.resourceOf(owner)?.id).toBe("4");
 });
 
 /** Asks a CLI that is logged in to a backend. */

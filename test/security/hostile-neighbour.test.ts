@@ -5,7 +5,6 @@ import { ensurePulumi, release } from "../../cli/get-pulumi/get-pulumi.js";
 import { cutOffFiles, lockInFolder } from "../../cli/repair/remains.js";
 import { whileAlone } from "../../cli/stack/open-stack.js";
 import { progressOn } from "../../cli/terminal/progress.js";
-import { previewMemory } from "../../provider/engine/foreseen-calls.js";
 import { bucketFilePath, fileBuckets } from "../../provider/pacing/shared-buckets.js";
 import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
 import {
@@ -47,11 +46,6 @@ const lookers = {
       await store.close();
     }
   },
-  previewMemory: async ({ env }: Shared) => {
-    previewMemory({ pid: 77, args: ["pulumi", "up"] }, env).keep({ x: 1 });
-    await new Promise(setImmediate);
-    expect(previewMemory({ pid: 78, args: ["pulumi", "up"] }, env).foreseen).toEqual({});
-  },
   whileAlone: ({ env }: Shared) => whileAlone({ names: stack, env }, async () => undefined),
   pulumi: ({ env }: Shared) =>
     ensurePulumi({ progress: progressOn({ write: () => {} }), env, ways: [] }),
@@ -67,14 +61,10 @@ type Looker = keyof typeof lookers;
 const places: readonly (readonly [string, Looker])[] = [
   [`${prefix}x`, "privateFolder"],
   ["pulumi-conversation", "buckets"],
-  ["pulumi-conversation", "previewMemory"],
   ["pulumi-conversation", "whileAlone"],
   ["pulumi-conversation", "pulumi"],
   ["pulumi-conversation/buckets.sqlite", "buckets"],
   ["pulumi-conversation/buckets.sqlite-wal", "buckets"],
-  ["pulumi-conversation/previews", "previewMemory"],
-  ["pulumi-conversation/previews/77.json", "previewMemory"],
-  ["pulumi-conversation/previews/78.json", "previewMemory"],
   [`pulumi-conversation/pulumi/${release.version}.lock`, "pulumi"],
   [".pulumi/locks/organization/shop/prod/x.json", "backend"],
   [".pulumi/stacks/shop/prod.json", "backend"],

@@ -1,10 +1,14 @@
 import type * as Grpc from "@grpc/grpc-js";
+import type * as EngineServices from "@pulumi/pulumi/proto/engine_grpc_pb.js";
 import type * as EngineMessages from "@pulumi/pulumi/proto/engine_pb.js";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type Emulator, startEmulator } from "../../../emulator/index.js";
-import { allAnswered, Empty, engineServices, grpc } from "../../../provider/plugin/protocol.js";
+import { loadWithSdk } from "../../../provider/engine/sdk-module.js";
+import { allAnswered, Empty, grpc } from "../../../provider/plugin/protocol.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
 import { PluginClient } from "../../support/plugin-client.js";
+
+const engineServices: typeof EngineServices = loadWithSdk("./proto/engine_grpc_pb.js");
 
 const provider = "urn:pulumi:prod::shop::pulumi:providers:conversation::eu";
 const channel = "urn:pulumi:prod::shop::conversation:index:Channel::web";
