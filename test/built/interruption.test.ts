@@ -112,7 +112,7 @@ test.for([
   },
 );
 
-test.for(plugins)(
+test.for(deliveries)(
   "Ctrl-C during a wait, and again at once: nothing runs on, and the next up is right (%s)",
   async (delivery, context) => {
     await open({}, delivery, context);

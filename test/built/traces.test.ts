@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, type TestContext, test } from "vitest";
 import { z } from "zod";
 import { type Door, doors } from "../support/door.js";
 import { emulatedProject } from "../support/emulated-project.js";
@@ -79,6 +79,7 @@ const shownRows = (output: string): ReadonlyMap<string, number> =>
   );
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
+const outerSpan = "b7ad6b7169203331";
 
 /** Follows the guide, within a larger trace. */
 const trace = async (door: Door) => {
@@ -88,7 +89,7 @@ const trace = async (door: Door) => {
   const [name = "", value = ""] = exported;
   const project = await opened(door, {
     [name]: value,
-    TRACEPARENT: `00-${traceId}-b7ad6b7169203331-01`,
+    TRACEPARENT: `00-${traceId}-${outerSpan}-01`,
   });
   try {
     const line = (commands.find((each) => each.includes("grpc:")) ?? "").replace(
@@ -106,10 +107,44 @@ const trace = async (door: Door) => {
   }
 };
 
-test.concurrent.for(doors)(
-  "through the door %s the trace explains each row, and holds no secret",
-  async (door, { expect }) => {
-    const { output, settings, spans } = await trace(door);
+const expectNoSecret = (
+  { settings, spans }: Awaited<ReturnType<typeof trace>>,
+  { expect }: TestContext,
+): void => {
+  // No span at all, of ours or of Pulumi.
+  const everything = JSON.stringify(spans);
+  expect(everything).not.toContain(canary);
+  expect(everything).not.toContain(settings.CONVERSATION_CLIENT_SECRET);
+};
+
+test
+  .runIf(doors.includes("dynamic"))
+  .concurrent(
+    "operations of dynamic resources are directly in the larger trace, and hold no secret",
+    async (context) => {
+      const { expect } = context;
+      const traced = await trace("dynamic");
+      const ours = ofOurs(traced.spans);
+      const operations = ours.filter(({ name }) => name.startsWith("creating "));
+      expect(operations).toHaveLength(20);
+      for (const { parentSpanId } of operations) expect(parentSpanId).toBe(outerSpan);
+      for (const span of ours) expect(span.traceId).toBe(traceId);
+      const urns = operations.map(({ attributes }) => attributes["pulumi.urn"]);
+      expect(urns).toContain(
+        "urn:pulumi:prod::shop::pulumi-nodejs:dynamic/conversation:Channel::channel-1",
+      );
+      expect(new Set(urns).size).toBe(20);
+      expect(ours.some(({ name }) => name === "wait for POST /channels")).toBe(true);
+      expectNoSecret(traced, context);
+    },
+  );
+
+test
+  .runIf(doors.includes("plugin"))
+  .concurrent("the trace of the plugin explains each row, and holds no secret", async (context) => {
+    const { expect } = context;
+    const traced = await trace("plugin");
+    const { output, spans } = traced;
     const rows = rowsOf(spans);
     expect(rows.length).toBe(20);
     const shown = shownRows(output);
@@ -130,12 +165,8 @@ test.concurrent.for(doors)(
     const sum = waited.reduce((all, row) => all + sumOf(row), 0);
     expect(Math.abs(whole - sum) / whole).toBeLessThan(0.05);
     for (const { traceId: of } of ofOurs(spans)) expect(of).toBe(traceId);
-    // No span at all, of ours or of Pulumi.
-    const everything = JSON.stringify(spans);
-    expect(everything).not.toContain(canary);
-    expect(everything).not.toContain(settings.CONVERSATION_CLIENT_SECRET);
-  },
-);
+    expectNoSecret(traced, context);
+  });
 
 /** Writes the modules of a provider's process, each with what loaded it, when the engine ends it. */
 const preload = (folder: string): string => `

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { waitRows } from "../../provider/engine/wait-rows.js";
+import type { Wait } from "../../provider/service/http/pace.js";
+
+const urn = "urn:pulumi:prod::shop::conversation:index:Channel::a";
+
+const wait = (waitMs: number): Wait => ({
+  ...{ method: "POST", template: "/channels", queued: 2, ahead: 1, waitMs, periodMs: 6_000 },
+});
+
+/** Rows at a time that the test sets, and what they showed. */
+const opened = () => {
+  const shown: string[] = [];
+  const clock = { now: () => rows.time };
+  const rows = { time: 0, shown, ...waitRows((text, of) => shown.push(`${of}: ${text}`), clock) };
+  return rows;
+};
+
+test("a wait is one sentence in the row, which is gone after", () => {
+  const rows = opened();
+  rows.waits(wait(12_000), urn);
+  rows.over(urn);
+  expect(rows.shown).toEqual([`${urn}: 12 s left for POST /channels, 2 calls queued`, `${urn}: `]);
+});
+
+test("a wait that goes on as announced is not announced again, and a longer one is", () => {
+  const rows = opened();
+  rows.waits(wait(30_000), urn);
+  rows.time = 10_000;
+  rows.waits(wait(20_500), urn);
+  rows.waits(wait(50_000), urn);
+  expect(rows.shown).toEqual([
+    `${urn}: 30 s left for POST /channels, 2 calls queued`,
+    `${urn}: 50 s left for POST /channels, 2 calls queued`,
+  ]);
+});
+
+test("a call that did not wait takes nothing away", () => {
+  const rows = opened();
+  rows.over(urn);
+  expect(rows.shown).toEqual([]);
+});
