@@ -37,7 +37,13 @@ const mockedId = (type: string, name: string): string => {
 };
 
 /** The inputs without what only the provider needs. */
-const givenInputs = ({ __provider, owner, autoName, ...inputs }: JsonObject): JsonObject => inputs;
+const givenInputs = ({
+  __provider,
+  owner,
+  autoName,
+  logicalName,
+  ...inputs
+}: JsonObject): JsonObject => inputs;
 
 /** A resource that a program declared. */
 export interface MockedResource {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { naturalKey, referencesOf } from "../../provider/definition/fields.js";
+import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
@@ -130,6 +131,15 @@ test("a resource that does not change needs no settings", async () => {
     reasons: "",
     reported: "",
   });
+});
+
+test("a stack's first preview, which knows no owner, tells resources apart by their logical names", async () => {
+  const owned = (logicalName: string) => ({ ...kiosk(), owner: unknownValue, logicalName });
+  const channels = hub.of("Channel");
+  const { inputs } = await channels.check({}, owned("first"));
+  expect(inputs).not.toHaveProperty("logicalName");
+  expect(await reasonsOf("Channel", owned("second"))).toContain('Channel "first" also has');
+  expect(await reasonsOf("Channel", owned("first"))).toBe("");
 });
 
 test("a name that was made for a resource once stays", async () => {
