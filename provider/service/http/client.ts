@@ -222,7 +222,7 @@ const mayAskAgain = (error: unknown): boolean =>
  * Errors from the transport may quote the credentials. The effect is always `none`: the operation
  * that needs the token was not sent.
  */
-export const tokenFailure = (
+const tokenFailure = (
   { settings, secrets }: Pick<TokenParts, "settings" | "secrets">,
   error: unknown,
 ): unknown => {
