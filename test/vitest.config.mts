@@ -18,7 +18,7 @@ const mocking = [
 const longest = [
   "take-over",
   "repair",
-  "rehearse-record",
+  "rehearse-copy",
   "traces",
   "killed-commands",
   "first-bot",
@@ -32,9 +32,7 @@ const longest = [
   "plugin-languages",
   "interruption",
   "forecast",
-  "dry-run",
   "testing-kit",
-  "rehearse-time",
   "quickstart",
   "engine",
   "environments",

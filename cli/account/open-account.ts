@@ -73,14 +73,12 @@ interface AccessOptions {
   readonly clock?: Clock | undefined;
   /** Ends waiting calls with `CANCELLED`. */
   readonly signal?: AbortSignal | undefined;
-  /** Sees each attempt once its turn has come. */
-  readonly observed?: (pace: Pace) => Pace;
 }
 
 /** Opens the service, whose calls keep to the rates of the tenant. */
 export const accessService = (
   settings: Settings,
-  { environment, say = () => undefined, clock: ownClock, signal, observed }: AccessOptions,
+  { environment, say = () => undefined, clock: ownClock, signal }: AccessOptions,
 ): ServiceAccess => {
   const clock = ownClock ?? systemClock;
   const buckets = ownClock && memoryBuckets(() => ownClock.now());
@@ -91,8 +89,7 @@ export const accessService = (
     onNotice: (text) => say(text, "wait"),
     onWait: reportsWaits(say),
   });
-  const own = paces.pace(settings);
-  const paced = observed?.(own) ?? own;
+  const paced = paces.pace(settings);
   let check = async (): Promise<void> => undefined;
   const pace: Pace = (endpoint, attempt, signal) =>
     paced(

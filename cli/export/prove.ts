@@ -14,10 +14,10 @@ import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
 import { runCommand } from "../../provider/pulumi-cli/processes.js";
 import {
   environmentFor,
-  frugalRuns,
   isolatedEnvironment,
   ownPulumi,
   type PulumiCli,
+  writtenOnce,
 } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { previewIn } from "../../provider/pulumi-cli/stack-documents.js";
 import { resources } from "../../provider/resources/index.js";
@@ -116,7 +116,7 @@ const environment = (
   settings: Readonly<Record<string, string | undefined>>,
 ) => ({
   ...environmentFor(cli, isolatedEnvironment(process.env)),
-  ...frugalRuns({}),
+  ...writtenOnce,
   // What one run has compiled, the next one need not.
   NODE_COMPILE_CACHE: join(folder, "temporary", "node"),
   // What Pulumi leaves behind when it is killed disappears with the folder.

@@ -8,32 +8,9 @@ const onlyOfRuns = new Set([
 export const forPreview = (args: readonly string[]): readonly string[] =>
   args.filter((arg) => !onlyOfRuns.has(arg));
 
-const replacing = /^--(target-)?replace(=|$)/;
-
-/**
- * Options for checking what a second run would find: without forced replacements. If only replaced
- * resources are run, only those are checked.
- */
-export const forSecondLook = (args: readonly string[]): readonly string[] =>
-  forPreview(args).flatMap((arg, at, all) => {
-    if (arg.startsWith("--target-replace")) return [arg.replace("-replace", "")];
-    return replacing.test(arg) || all[at - 1] === "--replace" ? [] : [arg];
-  });
-
 /** Whether the options restrict the run to named resources. */
 export const namesTargets = (args: readonly string[]): boolean =>
   args.some((arg) => /^(--target(-replace)?(=|$)|-t)/.test(arg));
-
-/** Whether only a part of the stack is run. */
-export const isPart = (args: readonly string[]): boolean =>
-  namesTargets(args) || args.some((arg) => /^--exclude(-protected)?(=|$)/.test(arg));
-
-/** Whether a destroy runs the program, too. */
-export const runsProgram = (
-  args: readonly string[],
-  { PULUMI_RUN_PROGRAM: byDefault = "" }: NodeJS.ProcessEnv,
-): boolean =>
-  args.some((arg) => /^--run-program(=true)?$/.test(arg)) || /^(1|true)$/i.test(byDefault);
 
 /** Whether the run first reads the services. */
 export const asksToRefresh = (args: readonly string[]): boolean =>

@@ -176,7 +176,8 @@ export const changesOfDestroy = (held: readonly StateResource[]): PlannedChanges
 /** Exit code of a run whose deletions the service will refuse. */
 export const blockedDeletionCode = 4;
 
-const holderText = ({ managed, stack }: RemainingUser): string => {
+/** Who manages an object that stands in the way, for people. */
+export const holderText = ({ managed, stack }: RemainingUser): string => {
   if (managed === "own") return "in this stack";
   if (managed === "stack") return `in the stack ${stack}`;
   return stack ? `in no readable state; its mark names ${stack}` : "not managed by Pulumi";

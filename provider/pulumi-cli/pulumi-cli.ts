@@ -171,22 +171,6 @@ export const pulumiStops: Stops = [
   { signal: "SIGKILL", afterMs: 6000 },
 ];
 
-/** Returns NODE_OPTIONS that load a script first, in addition to the current options. */
-export const preloading = (script: string, nodeOptions = ""): string =>
-  `${nodeOptions} --require "${script.replaceAll(/["\\]/g, "\\$&")}"`.trim();
-
-/**
- * Returns variables for runs on a copy: Pulumi writes the state once, and Node.js uses less memory
- * and processor time.
- */
-export const frugalRuns = ({ NODE_OPTIONS }: NodeJS.ProcessEnv) => ({
-  ...writtenOnce,
-  NODE_OPTIONS: preloading(
-    join(__dirname, "frugal-node.js"),
-    `--max-semi-space-size=8 ${NODE_OPTIONS ?? ""}`,
-  ),
-});
-
 /** Variables of a shell about Pulumi, and about accounts of the service. */
 const ofTheUser = /^(PULUMI|CONVERSATION)_/i;
 

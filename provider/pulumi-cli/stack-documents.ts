@@ -172,14 +172,6 @@ export const stateValue = (value: unknown): unknown =>
     plaintext: JSON.stringify(sealed.value),
   }));
 
-/** Encrypts the plain-text secrets in a value for a state. */
-export const encryptedValue = (value: unknown, encrypt: (text: string) => string): unknown =>
-  changedSecrets(value, (sealed) =>
-    typeof sealed.plaintext === "string"
-      ? { ...secretSignature, ciphertext: encrypt(sealed.plaintext) }
-      : sealed,
-  );
-
 /** Returns inputs or outputs with their secrets in plain text. */
 export const openedValues = (given: JsonObject | undefined): JsonObject => {
   const opened = openedSecrets(given ?? {});

@@ -11,11 +11,11 @@ import type { Emulator } from "../../emulator/index.js";
 import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
 import {
   findProgram,
-  frugalRuns,
   inspectPulumi,
   LEAST_PULUMI,
   ownPulumi,
   pulumiHomeIn,
+  writtenOnce,
 } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { describeSettings, settingNames } from "../../provider/service/settings.js";
 import { type EmulatedStackOptions, StackFailure } from "./pulumi-runs.js";
@@ -139,7 +139,7 @@ export const createPulumiStack = async (
         // environment, or else of the project file: the first of them wins.
         ...ownPulumi({ home, backend: state, passphrase: "test" }),
         // What it makes goes with it.
-        ...frugalRuns(process.env),
+        ...writtenOnce,
         PULUMI_SKIP_UPDATE_CHECK: "true",
         ...emulatorOnly(emulator, options),
         ...options.environment,

@@ -8,7 +8,6 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { goneWith, markedWith, markVariable } from "../support/processes.js";
-import { certain } from "../support/rehearsed-program.js";
 import { withSlowness } from "../support/slowness.js";
 
 /** How often each command is killed, and how often it is stopped: more on demand. */
@@ -62,10 +61,7 @@ interface Interrupted {
 }
 
 const commands: Readonly<Record<string, Interrupted>> = {
-  // A further run for another reading of the service is one like those before it.
-  rehearse: { args: ["rehearse", ...certain], ups: 2, code: 0 },
-  // Somebody made a channel by hand, which a rebuilt account would not have.
-  "rehearse --from-empty": { args: ["rehearse", "--from-empty"], ups: 2.5, code: 4 },
+  rehearse: { args: ["rehearse"], ups: 2, code: 0 },
   forecast: { args: ["forecast"], ups: 1, code: 0 },
   drift: { args: ["drift", "--preview"], ups: 1, code: 2 },
   "export --prove": { args: ["export", "--out", "exported", "--prove"], ups: 1.5, code: 0 },

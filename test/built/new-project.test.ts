@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import { frugalNode } from "../support/cli-project.js";
+import { smallRuns } from "../support/cli-project.js";
 import { shellScript } from "../support/temporary-folder.js";
 import { toolLine, toolMain } from "../support/tool-process.js";
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
     PULUMI_CONFIG_PASSPHRASE: "test",
     PULUMI_SKIP_UPDATE_CHECK: "true",
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
-    NODE_OPTIONS: frugalNode,
+    NODE_OPTIONS: smallRuns,
   };
 });
 afterAll(async () => {

@@ -154,7 +154,7 @@ test("a stack to which `pulumi state move` brings a resource with its provider m
   const rehearsed = await project.tool(["rehearse", "--json"], { NAMES: "web kiosk.other" });
   expect(JSON.parse(rehearsed.output).outcome).toMatchObject({
     passes: false,
-    refusals: [{ name: "kiosk.other", inTheWay: [{ stack: expect.stringContaining("other") }] }],
+    refusals: [{ name: "kiosk.other", reason: expect.stringContaining("other") }],
   });
   await project.succeed(["destroy", "--yes", "--skip-preview", ...there]);
   expect(await project.objects("channels")).toMatchObject([{ type: "custom.web" }]);

@@ -8,7 +8,7 @@ import { runQuickstart } from "../../cli/quickstart/run-quickstart.js";
 import { packageRoot } from "../../provider/kernel/package.js";
 import { type Checkout, checkout } from "../cli/quickstart-checkout.js";
 import { transcript } from "../cli/quickstart-transcript.js";
-import { frugalNode } from "../support/cli-project.js";
+import { smallRuns } from "../support/cli-project.js";
 import { isFreePort } from "../support/low-port.js";
 
 const service = "https://real.invalid/conversation/v3";
@@ -50,7 +50,7 @@ beforeAll(() => {
   // A shell that is at work on a real service and stack: none of it may reach the quick start.
   const shell = Object.entries(shellOfSomebody(clone.root));
   for (const [name, value] of shell) vi.stubEnv(name, value);
-  vi.stubEnv("NODE_OPTIONS", frugalNode);
+  vi.stubEnv("NODE_OPTIONS", smallRuns);
 });
 
 afterAll(() => {

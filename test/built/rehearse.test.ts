@@ -13,7 +13,6 @@ import {
   seededChange,
   seedObstacles,
 } from "../support/rehearsed-account.js";
-import { certain } from "../support/rehearsed-program.js";
 import { type StrictService, startStrictService } from "../support/strict-service.js";
 
 const rounds = Number(process.env.REHEARSE_ROUNDS ?? 2);
@@ -148,12 +147,10 @@ test.each(
     const known = objectsOf(place);
     const state = project.state();
     const before = limited.calls.length;
-    const { code, rehearsal } = await rehearse(place, wanted, ...certain, "--", "--parallel", "1");
+    const { code, rehearsal } = await rehearse(place, wanted, "--", "--parallel", "1");
     expect(limited.calls.slice(before).filter(({ call }) => !call.startsWith("GET "))).toEqual([]);
     expect(project.state()).toBe(state);
 
-    // What is known is not tried in another reading.
-    expect(rehearsal).toMatchObject({ alternatives: [], unaffectedSwitches: [] });
     const { outcome } = rehearsal;
     const from = limited.calls.length;
     const foretold = outcome.refusals.filter(({ later }) => !later);
@@ -176,16 +173,17 @@ test.each(
     }
     for (const { message, urn } of real.engine.errors) {
       const planted = message.match(/00000000-0000-4000-8000-\d{12}/g) ?? [];
-      const reported = outcome.refusals.find((refusal) => refusal.urn === urn)?.inTheWay ?? [];
-      if (urn) expect(reported.map(({ id }) => id)).toEqual(expect.arrayContaining([...planted]));
+      const reported = JSON.stringify(outcome.refusals.filter((refusal) => refusal.urn === urn));
+      for (const id of urn ? planted : []) expect(reported).toContain(id);
     }
     const made = limited.calls.slice(from).map(({ call }) => {
       const [method = "", path = ""] = call.split(" ");
       return shownCall(method, path, known);
     });
-    const reported = outcome.calls.map(({ method, template, id }) =>
-      shownCall(method, template.replace("{id}", id ?? ""), known),
-    );
+    const reported = outcome.calls.map((call) => {
+      const [method = "", path = ""] = call.split(" ");
+      return shownCall(method, path, known);
+    });
     if (outcome.passes) {
       const created = outcome.steps.flatMap(({ operation, name }) =>
         operation === "create" ? name : [],
@@ -196,6 +194,5 @@ test.each(
       expect(inOrder(reported, pairs), detail).toEqual(asMade);
       expect(outcome.objects, detail).toBe(objectsOf(place).length);
     }
-    if (outcome.passes) expect(outcome.isIdempotent).toBe(true);
   },
 );

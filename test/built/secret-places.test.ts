@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { marker } from "../security/support/canaries.js";
 import { SearchedProject } from "../security/support/searched-project.js";
-import { certain } from "../support/rehearsed-program.js";
 
 const variable = "CANARY_OF_THE_ENVIRONMENT";
 
@@ -102,7 +101,7 @@ const commands = [
   ["compare", "stack:prod", "live", "--json"],
   ["export", "--out", "exported", "--managed", "--json"],
   // Of this all its other reports are made.
-  ["rehearse", "--json", ...certain],
+  ["rehearse", "--json"],
   ["forecast"],
   ["repair"],
   ["orphans"],

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { commands } from "../../cli/program.js";
-import { frugalNode } from "../support/cli-project.js";
+import { smallRuns } from "../support/cli-project.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { closeServer, listenHere } from "../support/loopback-server.js";
 import { folderOfFile } from "../support/temporary-folder.js";
@@ -103,7 +103,7 @@ beforeAll(async () => {
   const address = await listenHere(proxy);
   closeProxy = () => closeServer(proxy);
   watched = {
-    NODE_OPTIONS: `${frugalNode} --require ${hook}`,
+    NODE_OPTIONS: `${smallRuns} --require ${hook}`,
     HTTPS_PROXY: address,
     HTTP_PROXY: address,
     https_proxy: address,

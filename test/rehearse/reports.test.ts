@@ -1,72 +1,102 @@
 import { expect, test } from "vitest";
-import { rehearsalReport } from "../../cli/rehearse/rehearsal-report.js";
-import type { Rehearsal } from "../../cli/rehearse/rehearsal-schema.js";
+import { rehearsalMarkdown, rehearsalReport } from "../../cli/rehearse/rehearsal-report.js";
+import type { Refusal, Rehearsal, RehearsedStep } from "../../cli/rehearse/rehearsal-schema.js";
 import { wrappedText } from "../../provider/kernel/columns.js";
 
 const id = "7d1e3c80-3b5f-4a6e-9a55-0123456789ab";
 const long = `${"a long name ".repeat(12)}日本`;
 
+const step = (name: string, operation: string, ...properties: string[]): RehearsedStep => ({
+  ...{ urn: `urn:${name}`, kind: "Participant", name, operation, id, properties },
+});
+
+const refusal = (name: string): Refusal => ({
+  ...{ urn: `urn:${name}`, kind: "ClientApplication", name, operation: "delete" },
+  reason: `it is in use by orchestration ${JSON.stringify(long)}`,
+  inTheWay: [
+    {
+      ...{ kind: "Orchestration", name: "<b>night</b> | `x`\n# y", id, managed: "unmanaged" },
+      path: "applications.agentConfiguration.agents[0]",
+    },
+  ],
+});
+
 const rehearsal: Rehearsal = {
   ...{ operation: "up", project: "shop", stack: "prod", plan: "basic", parallel: 8 },
   outcome: {
-    ...{
-      passes: false,
-      totalSeconds: 75.3,
-      totalCalls: 3,
-      objects: 7,
-      leftOut: [`urn:pulumi:prod::shop::${"a:b:C$".repeat(20)}time:index:Sleep::pause`],
-    },
-    calls: [],
-    steps: Array.from({ length: 60 }, (_, index) => ({
-      ...{ urn: `urn:${index}`, kind: "Participant", name: `bot${index}`, operation: "update" },
-      ...{ calls: 2, fromSeconds: index, toSeconds: index + 1.25 },
-    })),
-    refusals: [
-      {
-        ...{ urn: "urn:a", kind: "ClientApplication", name: "app", operation: "delete" },
-        reason: `it is in use by orchestration ${JSON.stringify(long)}`,
-        inTheWay: [{ kind: "Orchestration", name: "<b>night</b> | `x`\n# y", id }],
-        order: ["Delete that by hand.", "Then run the command again."],
-      },
-      {
-        ...{ urn: "urn:b", operation: "create", reason: "taken", inTheWay: [], order: [] },
-        ...{ kind: "Channel", name: "web", later: true },
-      },
+    ...{ passes: true, totalSeconds: 75.3, totalCalls: 2001, objects: 1007, calls: [] },
+    leftOut: [
+      `urn:pulumi:prod::shop::${"a:b:C$".repeat(20)}time:index:Sleep::pause`,
+      ...["a", "b", "c", "d"].map((name) => `urn:pulumi:prod::shop::random:index:Id::${name}`),
     ],
-    changes: [{ change: "changed", kind: "Channel", name: "web", id, members: ["icon"] }],
+    steps: [
+      ...Array.from({ length: 998 }, (_, index) => step(`bot${index}`, "update", "description")),
+      ...["one", "two", "three"].map((name) => step(name, "update", "application", "description")),
+      step("new", "create"),
+    ],
+    refusals: [],
     undeclared: [{ kind: "Account", name: long, id }],
   },
-  alternatives: [
-    { switches: { put: "keep" }, passes: true, differences: ["Afterwards it is so."] },
-  ],
-  unaffectedSwitches: ["staleModified"],
   notes: ["A note."],
 };
 
-test("a rehearsal fits a terminal of 80 columns, with everything that is refused", () => {
+const refused: Rehearsal = {
+  ...rehearsal,
+  outcome: {
+    ...{ ...rehearsal.outcome, passes: false },
+    refusals: [
+      ...["app1", "app2", "app3", "app4", "app5"].map(refusal),
+      { ...refusal("web"), later: true },
+    ],
+  },
+};
+
+test("equal steps are one line, small groups name their resources, and all fits one screen", () => {
   const text = rehearsalReport(rehearsal);
-  const tooLong = text.split("\n").filter((line) => [...line].length > 80);
-  expect(tooLong).toEqual([]);
-  expect(text).toContain("will fail: 1 step will be refused");
-  expect(text).toContain("The result is the same however the service handles staleModified (see");
-  expect(text).toMatch(/--also <type> runs them too\):\n {2}- time:index:Sleep pause\n\n/);
-  expect(text).toContain("✗ delete ClientApplication app");
-  expect(text).toContain(id);
-  expect(text).toContain("(after the others)");
-  expect(text).toContain("… and 20 more (--json shows all)");
-  expect(text).toContain("With put=keep (see emulator --help), the run succeeds:");
+  const lines = text.split("\n");
+  expect(lines.filter((line) => [...line].length > 80)).toEqual([]);
+  expect(lines.length).toBeLessThan(30);
+  expect(lines.slice(0, 2).join(" ")).toBe(
+    "pulumi up for shop/prod will succeed: 1002 changes, 2001 calls, about 1 min 15 s.",
+  );
+  expect(text).toMatch(/^update +Participant +998 resources +description$/m);
+  expect(text).toMatch(/^update +Participant +one, two, three +application, description$/m);
+  expect(text).toMatch(/^create +Participant +new$/m);
+  expect(text).toContain("After the run, the account contains 1007 objects.");
+  expect(text).toMatch(/--also <type> runs them too\):\n {2}- .*time:index:Sleep: pause\n/);
+  expect(text).toContain("  - random:index:Id: 4 resources\n");
 });
 
-test("one that goes through unless the service behaves otherwise says so", () => {
-  const { refusals: _, ...outcome } = rehearsal.outcome;
-  const passing = {
-    ...rehearsal,
-    outcome: { ...outcome, refusals: [], passes: true, isIdempotent: true },
-    alternatives: [{ switches: { put: "keep" }, passes: false, differences: ["x"] }],
-  };
-  const text = rehearsalReport(passing);
-  expect(text).toContain("will succeed unless the service behaves differently");
-  expect(text).toContain("A second run would find no changes and no drift.");
+test("the first refusals are shown in full, and the others are counted", () => {
+  const text = rehearsalReport(refused);
+  expect(text).toContain("will fail: 5 steps will be refused");
+  for (const name of ["app1", "app2", "app3"])
+    expect(text).toContain(`✗ delete ClientApplication ${name}`);
+  expect(text).toContain("in the way: Orchestration");
+  expect(text).toContain("… and 3 more (--json shows all)");
+  expect(text).not.toContain("app4");
+  expect(text).not.toContain("After the run");
+  const [, ...later] = refused.outcome.refusals.toReversed();
+  const one = { ...refused, outcome: { ...refused.outcome, refusals: later.slice(0, 1) } };
+  expect(rehearsalReport(one)).toContain("will fail: 1 step will be refused");
+});
+
+test("a refusal that only comes after others says so", () => {
+  const later = { ...refusal("web"), later: true as const };
+  const outcome = { ...refused.outcome, refusals: [refusal("app"), later] };
+  expect(rehearsalReport({ ...refused, outcome })).toContain(
+    "✗ delete ClientApplication web (after the others)",
+  );
+});
+
+test("a comment holds the report in a code block that no name can end", () => {
+  const [marker, title, , fence, ...rest] = rehearsalMarkdown(refused).split("\n");
+  expect(marker).toBe("<!-- pulumi-conversation rehearse -->");
+  expect(title).toMatch(/^### ❌ pulumi up for `shop\/prod` will fail/);
+  expect(fence).toBe("```text");
+  expect(rest.at(-2)).toBe("```");
+  const outcome = { ...rehearsal.outcome, undeclared: [{ kind: "Account", name: "a````b", id }] };
+  expect(rehearsalMarkdown({ ...rehearsal, outcome })).toContain("\n`````text\n");
 });
 
 test("words that are longer than a line stay whole", () => {

@@ -1,22 +1,9 @@
 import { describe, expect, test } from "vitest";
-import {
-  excluding,
-  forPreview,
-  forSecondLook,
-  isPart,
-  optionNotHandedOn,
-} from "../../cli/rehearse/pulumi-options.js";
+import { excluding, forPreview, optionNotHandedOn } from "../../cli/rehearse/pulumi-options.js";
 
 test("a preview gets what it takes", () => {
   const args = ["--yes", "--target", "urn:a", "--show-secrets", "--strict", "-f", "--parallel=4"];
   expect(forPreview(args)).toEqual(["--target", "urn:a", "--parallel=4"]);
-});
-
-test("a second run is not asked to replace again", () => {
-  const args = ["--replace", "urn:a", "--refresh", "--replace=urn:b", "--target-replace", "urn:c"];
-  expect(forSecondLook([...args, "--target-replace=urn:d"])).toEqual([
-    ...["--refresh", "--target", "urn:c", "--target=urn:d"],
-  ]);
 });
 
 test.each([
@@ -28,16 +15,7 @@ test.each([
   "--target-replace=u",
 ])("%s names targets, beside which Pulumi takes no --exclude", (option) => {
   expect(excluding(["urn:b"], [option])).toEqual([]);
-  expect(isPart([option])).toBe(true);
 });
-
-test.each(["--exclude", "--exclude=urn:a", "--exclude-protected"])(
-  "with %s a part is run",
-  (arg) => {
-    expect(isPart([arg])).toBe(true);
-    expect(isPart(["--exclude-dependents"])).toBe(false);
-  },
-);
 
 describe("what is not handed on", () => {
   test.each([

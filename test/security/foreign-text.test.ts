@@ -50,6 +50,7 @@ const active = new RegExp(`[${controls}${direction}${nothing}]|^\\s*::|##\\[|##v
 /** Markdown without what stands as code: a run of backticks ends at the next run of the same length. */
 const withoutCode = (markdown: string): string =>
   markdown
+    .replace(/^(`{3,})text\n[\s\S]*?\n\1$/m, "")
     .split("\n")
     .map((line) => line.replaceAll(/(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)/g, ""))
     .join("\n");
@@ -274,24 +275,18 @@ describe("Markdown", () => {
               leftOut: [text],
               calls: [],
             },
-            steps: [
-              { urn: "u", ...object, operation: "update", calls: 1, fromSeconds: 0, toSeconds: 1 },
-            ],
+            steps: [{ urn: "u", ...object, operation: "update", properties: [text] }],
             refusals: [
               {
                 urn: "u",
                 ...object,
                 operation: "delete",
                 reason: text,
-                inTheWay: [object],
-                order: [text],
+                inTheWay: [{ ...object, path: text, managed: "stack", stack: text }],
               },
             ],
-            changes: [{ change: "changed", ...object, members: [text] }],
             undeclared: [object],
           },
-          alternatives: [{ switches: { put: "keep" }, passes: true, differences: [text] }],
-          unaffectedSwitches: [],
           notes: [text],
         });
         for (const comment of [drift, rehearsal].map((one) => inertOutput(one, false))) {

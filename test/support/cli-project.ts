@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { unlimitedBurst } from "../../provider/pacing/pacer.js";
 import { pluginToken, typeToken } from "../../provider/pointer.js";
-import { preloading } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { type Door, doorOfTests } from "./door.js";
 import { filesBelow } from "./left-behind.js";
 import { deliverPlugin, pluginSettings } from "./plugin-delivery.js";
@@ -16,11 +15,8 @@ export const withoutPace = { CONVERSATION_BURST: String(unlimitedBurst) } as con
 
 const root = join(__dirname, "..", "..");
 
-/** For hundreds of runs of Pulumi: its SDK leaves out what it takes a third of their time to load. */
-export const frugalNode = [
-  ["provider", "pulumi-cli", "frugal-node.js"],
-  ["test", "support", "small-run.js"],
-].reduce((options, path) => preloading(join(root, "dist", ...path), options), "");
+/** For hundreds of runs of Pulumi, with programs of a few lines. */
+export const smallRuns = `--require "${join(root, "dist", "test", "support", "small-run.js")}"`;
 
 export interface CliResult {
   readonly code: number;
@@ -125,7 +121,7 @@ export const cliProject = async (
     PULUMI_SKIP_UPDATE_CHECK: "true",
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
     PULUMI_HOME: join(folder, "home"),
-    NODE_OPTIONS: frugalNode,
+    NODE_OPTIONS: smallRuns,
     ...(options.ownCache ? { XDG_CACHE_HOME: join(folder, "cache") } : {}),
     ...environment,
   };

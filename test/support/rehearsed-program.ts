@@ -1,20 +1,17 @@
-import { switchTable } from "../../emulator/service/switches.js";
-
-/** Options of `rehearse` after which nothing about the service is uncertain: no further run for another reading. */
-export const certain = Object.entries(switchTable).flatMap(([name, { default: value }]) => [
-  ...["--switch", `${name}=${value}`],
-]);
-
 /**
  * A small setup whose variables say what is changed of it: DESCRIBE one description, WITHOUT one
  * resource, FOREIGN a file that a resource of another package makes, REFER a stack whose output is used,
- * ONLY_OUTPUT nothing but that output.
+ * ONLY_OUTPUT nothing but that output, SEEN a file for what the program sees.
  */
 export const rehearsedProgram = `
 const c = require("pulumi-conversation");
 const pulumi = require("@pulumi/pulumi");
-const { DESCRIBE, WITHOUT = "", FOREIGN, REFER, ONLY_OUTPUT } = process.env;
+const { DESCRIBE, WITHOUT = "", FOREIGN, REFER, ONLY_OUTPUT, SEEN } = process.env;
 exports.word = pulumi.secret("canary-word");
+if (SEEN) {
+  const line = [new pulumi.Config("shop").get("line"), process.env.PULUMI_CONVERSATION_REHEARSAL];
+  require("node:fs").writeFileSync(SEEN, line.join(" "));
+}
 if (ONLY_OUTPUT) return;
 const description = REFER ? new pulumi.StackReference(REFER).getOutput("word") : DESCRIBE;
 const auth = new c.Authentication("auth", { description, basicAuth: { username: "hub", password: "canary-password" } });

@@ -1,0 +1,174 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Rehearsal } from "../../cli/rehearse/rehearsal-schema.js";
+import { pageCommands } from "../docs/page-commands.js";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { filesBelow, leakingFiles } from "../support/left-behind.js";
+import { pageShell } from "../support/page-shell.js";
+import { goneWith, markVariable } from "../support/processes.js";
+import { rehearsedProgram } from "../support/rehearsed-program.js";
+
+let project: EmulatedProject;
+
+beforeAll(async () => {
+  project = await emulatedProject(
+    rehearsedProgram,
+    {},
+    { CONVERSATION_PLAN: "basic", CONVERSATION_BURST: "5", CONVERSATION_PUT: "replace" },
+  );
+  await project.succeed(["config", "set", "--secret", "shop:line", "canary-config"]);
+  await project.succeed(["up", "--yes", "--skip-preview"], { DESCRIBE: "first" });
+});
+
+afterAll(() => project?.close());
+
+const rehearse = async (
+  environment: Readonly<Record<string, string>>,
+  ...args: readonly string[]
+): Promise<Rehearsal> => {
+  const { output, errors } = await project.tool(["rehearse", "--json", ...args], environment);
+  if (output === "") throw new Error(errors);
+  return JSON.parse(output);
+};
+
+const second = { DESCRIBE: "second" };
+
+const infra = "organization/shop/infra";
+
+/** The files of the project that a rehearsal must leave alone. */
+const ownFiles = (): readonly (readonly [string, string])[] =>
+  [...filesBelow(project.folder)]
+    .filter(([name]) => !/^(home|tmp-|node_modules|comment\.md)/.test(name))
+    .map(([name, bytes]) => [name, String(bytes)]);
+
+test("the guide's line: what a secret output of another stack changes, and nothing is written", async () => {
+  const lines = pageCommands.filter(({ page }) => page === "docs/guides/rehearse.md");
+  expect(lines).toHaveLength(2);
+  await project.succeed(["stack", "init", "infra", "--no-select"]);
+  await project.succeed(["up", "--yes", "--skip-preview", "--stack", "infra"], {
+    ONLY_OUTPUT: "yes",
+  });
+  const before = { files: ownFiles(), writes: await project.writes() };
+  const foreign = join(project.folder, "foreign");
+  for (const { text } of lines)
+    expect(await pageShell(project)(text, { REFER: infra, FOREIGN: foreign })).toMatchObject({
+      code: 0,
+    });
+  const comment = readFileSync(join(project.folder, "comment.md"), "utf8");
+  expect(comment).toMatch(/^update +Authentication +auth +description$/m);
+  expect(comment).not.toContain("canary");
+  const { outcome, notes } = await rehearse({ REFER: infra, FOREIGN: foreign });
+  expect(outcome).toMatchObject({ passes: true, refusals: [], objects: 4 });
+  // One call in four seconds and five at once: the forecast of this plan.
+  expect(outcome.totalSeconds).toBeGreaterThan(0);
+  expect(outcome.steps).toMatchObject([
+    { kind: "Authentication", name: "auth", operation: "update", properties: ["description"] },
+  ]);
+  expect(outcome.leftOut).toEqual([expect.stringMatching(/:Resource::elsewhere$/)]);
+  expect(existsSync(foreign)).toBe(false);
+  expect(JSON.stringify({ outcome, notes })).not.toContain("canary");
+  expect({ files: ownFiles(), writes: await project.writes() }).toEqual(before);
+});
+
+test("a program that prints what it sees gets the secrets of its configuration, and is told of the rehearsal", async () => {
+  const seen = join(project.folder, "tmp-seen");
+  await rehearse({ SEEN: seen });
+  expect(readFileSync(seen, "utf8")).toBe("canary-config true");
+});
+
+test("a stack that nobody knows is named, and what could not be copied", async () => {
+  const { outcome, notes } = await rehearse({ REFER: "organization/shop/nowhere" });
+  expect(outcome.refusals[0]?.reason).toContain('unknown stack "organization/shop/nowhere"');
+  expect(notes.join()).toContain("outputs of the stack organization/shop/nowhere");
+});
+
+test("a deletion names everybody who uses something, also what is reached only later", async () => {
+  const [app] = await project.objects("clientapplications");
+  const [bot] = await project.objects("participants");
+  const bots = [{ id: app?.id, participant: { id: bot?.id } }];
+  const { id } = await project.byHand("POST", "/orchestrations", {
+    name: "night 🌙",
+    applications: { botConfiguration: { bots }, agentConfiguration: { agents: [{ id: app?.id }] } },
+  });
+  const { outcome } = await rehearse(second, "--destroy");
+  expect(outcome.passes).toBe(false);
+  const night = expect.objectContaining({ kind: "Orchestration", name: "night 🌙", id });
+  expect(outcome.refusals).toMatchObject([
+    { kind: "Participant", name: "bot", operation: "delete" },
+    { kind: "ClientApplication", name: "app", later: true },
+  ]);
+  for (const { inTheWay } of outcome.refusals) expect(inTheWay).toContainEqual(night);
+  expect(outcome.undeclared).toContainEqual(night);
+  await project.byHand("DELETE", `/orchestrations/${id}`);
+});
+
+test("what reaches beyond the account is run if that is asked for", async () => {
+  const file = join(project.folder, "tmp-foreign");
+  const also = ["--also", "pulumi-nodejs:dynamic:Resource", "--", "--refresh"];
+  const { outcome } = await rehearse({ ...second, WITHOUT: "channel", FOREIGN: file }, ...also);
+  expect(outcome).toMatchObject({ passes: true, leftOut: [] });
+  expect(existsSync(file)).toBe(true);
+});
+
+/** Started where no other rehearsal removes what a killed one has left, nor leaves anything. */
+const startRehearsal = () => {
+  const TMPDIR = mkdtempSync(join(project.folder, "tmp-"));
+  const mark = randomUUID();
+  const child = project.startTool(["rehearse"], { ...second, TMPDIR, [markVariable]: mark });
+  const copies = () =>
+    readdirSync(TMPDIR)
+      .filter((name) => name.startsWith("pulumi-conversation-rehearsal-"))
+      .map((name) => join(TMPDIR, name));
+  return { child, copies, exited: once(child, "exit"), mark };
+};
+
+test("a rehearsal that is killed leaves no secret that anybody can read", async () => {
+  const { child, copies, exited, mark } = startRehearsal();
+  const written = () => copies().flatMap((copy) => [...filesBelow(copy)]);
+  const isWriting = () =>
+    written().some(([name, { length }]) => name === "events.json" && length >= 1000);
+  await expect.poll(isWriting).toBe(true);
+  child.kill("SIGKILL");
+  await exited;
+  // Pulumi, which is ended a moment after it, may be about to write.
+  await goneWith(mark);
+  const [folder = "none"] = copies();
+  expect(statSync(folder).mode & 0o077).toBe(0);
+  expect(filesBelow(folder).size).toBeGreaterThan(2);
+  // Node.js keeps the code of the program there, in which this password stands.
+  const isCode = (name: string): boolean => name.startsWith("cache/node/");
+  const leaking = leakingFiles(folder, ["canary-password", "canary-word", "canary-config"]);
+  expect(leaking.filter((name) => !isCode(name))).toEqual([]);
+});
+
+test("a rehearsal that is interrupted takes its copy away, and says that nothing was written", async () => {
+  const { child, copies, exited } = startRehearsal();
+  let said = "";
+  for await (const chunk of child.stderr) {
+    said += chunk;
+    if (said.includes("Rehearsing") && !child.killed) child.kill("SIGINT");
+  }
+  expect((await exited)[0]).toBe(130);
+  expect(said).toContain("Interrupted. Nothing was written or left behind.");
+  expect(copies()).toEqual([]);
+});
+
+test("what reaches beyond the account is not deleted, and keeps nothing else from being deleted", async () => {
+  const file = join(project.folder, "tmp-beyond");
+  await project.succeed(["up", "--yes", "--skip-preview"], { ...second, FOREIGN: file });
+  for (const words of [["--destroy"], []]) {
+    const { outcome } = await rehearse({ ONLY_OUTPUT: "yes" }, ...words);
+    expect(outcome).toMatchObject({ passes: true });
+    expect(outcome.leftOut).toEqual([expect.stringMatching(/:Resource::elsewhere$/)]);
+    expect(outcome.steps.map(({ operation, kind }) => `${operation} ${kind}`).sort()).toEqual([
+      "delete Authentication",
+      "delete Channel",
+      "delete ClientApplication",
+      "delete Participant",
+    ]);
+  }
+  expect(readFileSync(file, "utf8")).toBe("made");
+});

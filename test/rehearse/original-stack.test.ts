@@ -1,0 +1,94 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  configWithoutWaysOut,
+  profilesOf,
+  stackReferencesIn,
+  unknownStackIn,
+  withoutWaysOut,
+} from "../../cli/rehearse/original-stack.js";
+import { describeSettings, readSettings } from "../../provider/service/settings.js";
+
+const stackWith = (env: NodeJS.ProcessEnv, config: Readonly<Record<string, string>>) => ({
+  stack: { env },
+  document: { version: 3, deployment: {} },
+  config: new Map(Object.entries(config).map(([key, text]) => [key, { text, secret: false }])),
+});
+
+const profile = fc.constantFrom(undefined, "eu", "my-eu", "us_2");
+const setting = fc
+  .record({ profile, index: fc.nat(describeSettings().length - 1), inConfig: fc.boolean() })
+  .map(({ inConfig, index, profile: of }) => {
+    const { config = "", environment = "" } = describeSettings(of)[index] ?? {};
+    return inConfig ? { config } : { environment };
+  });
+const own = fc.constantFrom(
+  { environment: "CONVERSATION_DESK_PASSWORD" },
+  { environment: "TITLE" },
+  { config: "conversation:title" },
+  { config: "shop:baseUrl" },
+);
+
+const named = (names: readonly { readonly [name: string]: string }[], of: string) =>
+  Object.fromEntries(names.flatMap((each) => (each[of] ? [[each[of], "of the tenant"]] : [])));
+
+test("no profile of a copied stack finds a way out, and the program's own values stay", () => {
+  fc.assert(
+    fc.property(fc.array(setting, { maxLength: 40 }), fc.array(own), (settings, owned) => {
+      const all = [...settings, ...owned];
+      const original = stackWith(named(all, "environment"), named(all, "config"));
+      const environment = withoutWaysOut(original);
+      const config = configWithoutWaysOut(original);
+      for (const of of [undefined, ...profilesOf(original), "eu", "my-eu", "us_2"])
+        expect(() =>
+          readSettings({ environment, config: (key) => config.get(key)?.text }, of),
+        ).toThrow("baseUrl is missing");
+      expect(environment).toMatchObject(named(owned, "environment"));
+      for (const key of Object.keys(named(owned, "config")))
+        expect(config.get(key)?.text).toBe("of the tenant");
+    }),
+    { numRuns: 300, seed: 5 },
+  );
+});
+
+test("what the project file says does not come back where the copy has no such setting", () => {
+  const config = configWithoutWaysOut(
+    stackWith({}, { "conversation:plan": "basic", "conversation:eu.put": "keep", "shop:put": "x" }),
+  );
+  expect([...config].map(([key, { text }]) => [key, text])).toEqual([
+    ["conversation:plan", ""],
+    ["conversation:eu.put", ""],
+    ["shop:put", "x"],
+  ]);
+});
+
+test("a profile has the name of its configuration, where the environment gives its address", () => {
+  const env = { CONVERSATION_MY_EU_BASE_URL: "a", CONVERSATION_US_BASE_URL: "b" };
+  expect(profilesOf(stackWith(env, { "conversation:my-eu.clientId": "x" }))).toEqual([
+    ...["my-eu", "us"],
+  ]);
+  expect(profilesOf(stackWith({}, { "conversation:my-eu.clientId": "x" }))).toEqual([]);
+});
+
+test("the stacks that a state refers to are named once each, as the program calls them", () => {
+  const reference = (name: string) => ({
+    urn: `urn:pulumi:prod::shop::pulumi:pulumi:StackReference::${name}`,
+    type: "pulumi:pulumi:StackReference",
+    id: name,
+    inputs: { name },
+    external: true,
+  });
+  const names = ["organization/infra/prod", "infra/prod", "organization/infra/prod"];
+  const other = { urn: "urn:pulumi:prod::shop::a:b:C::c", type: "a:b:C", inputs: { name: "c" } };
+  const resources = [...names.map(reference), other];
+  expect(stackReferencesIn({ version: 3, deployment: { resources } })).toEqual(names.slice(0, 2));
+  expect(stackReferencesIn({ version: 3, deployment: {} })).toEqual([]);
+});
+
+test("the first stack that Pulumi does not know is found in what it says", () => {
+  const said = ["preview failed", 'Preview failed: unknown stack "organization/infra/prod"'];
+  expect(unknownStackIn(said)).toBe("organization/infra/prod");
+  expect(unknownStackIn(["Preview failed: organization name must be 'organization'"])).toBe(
+    undefined,
+  );
+});
