@@ -59,7 +59,7 @@ export const engineRun = (door: EngineDoor): Run => {
   return createRun(engineSessions(settings, door, traces), {
     settings,
     states: step ? (...of) => step("reading states", () => states(...of)) : states,
-    reachesPulumi,
+    canReadStates: async () => (await import("../pulumi-cli/stack-states.js")).canReadStates(),
     ...(step ? { step } : {}),
     notify: engineNotify(door),
     hasSiblings: door.hasSiblings === true,
@@ -128,12 +128,6 @@ const showingWaits =
       onOver();
     }
   };
-
-/** Whether this process can run the Pulumi CLI. */
-const reachesPulumi = async (): Promise<boolean> => {
-  const { pulumiOfThisRun, queryPulumi } = await import("../pulumi-cli/pulumi-queries.js");
-  return "text" in (await queryPulumi(pulumiOfThisRun(), ["version"]));
-};
 
 /** The states, each read once unless that does not suffice; the modules for it are loaded on demand. */
 const engineStates = (): NonNullable<RunEnvironment["states"]> => {

@@ -72,7 +72,7 @@ const isReplaced = async (
   // while the program still runs.
   const isKnown = (states: ObjectHolders) => ownOf(states).some(({ leaving }) => leaving);
   const states = await run.states?.(owner, "own", isKnown);
-  if (!states && (await run.reachesPulumi?.()) === false) throw unreadableState();
+  if (!states && (await run.canReadStates?.()) === false) throw unreadableState();
   const holders = ownOf(states);
   // The one that stayed has another owner if another provider made it: what both skip is left over.
   const isShared =
@@ -84,7 +84,7 @@ const isReplaced = async (
 const unreadableState = (): ConversationError =>
   new ConversationError(
     "SETTINGS_INVALID",
-    "the provider cannot run pulumi, so it cannot read the state to make sure that no other resource now has the object. Nothing was deleted. Put pulumi on the PATH, and run the command again.",
+    "the provider cannot read the state with the pulumi on the PATH, so it cannot make sure that no other resource now has the object. Nothing was deleted. Put pulumi on the PATH, make sure that pulumi stack ls succeeds in the project's folder, and run the command again.",
   );
 
 /**

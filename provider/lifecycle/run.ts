@@ -54,8 +54,8 @@ export interface RunEnvironment {
     whose: "own" | "all",
     suffices?: (known: ObjectHolders) => boolean,
   ) => Promise<ObjectHolders | undefined>;
-  /** Whether states can be read at all; false if this process cannot run Pulumi. */
-  readonly reachesPulumi?: () => Promise<boolean>;
+  /** Whether states can be read at all; false if this process cannot reach the backend. */
+  readonly canReadStates?: () => Promise<boolean>;
   /** Whether other processes serve resources in the same program. */
   readonly hasSiblings?: boolean;
   readonly notify?: Notify;

@@ -193,16 +193,6 @@ export const processFacts = (pid: number): ProcessFacts | undefined =>
 export const isPulumi = ({ exe }: Pick<ProcessFacts, "exe">): boolean =>
   /^\.?pulumi(-wrapped)?_?( \(deleted\))?$/.test(basename(exe));
 
-/**
- * Returns the Pulumi CLI for a process that Pulumi started: the one on PATH, with the folder and
- * the environment of this process.
- */
-export const pulumiOfThisRun = (): PulumiPlace => {
-  // Pulumi has already changed to the folder given by --cwd.
-  const { PULUMI_OPTION_CWD: _, ...env } = process.env;
-  return { command: "pulumi", folder: process.cwd(), env };
-};
-
 /** Whether a run is using a stack, if the backend shows that. */
 export type StackLock =
   | { readonly state: "free" }

@@ -1,14 +1,9 @@
+import { dirname } from "node:path";
 import { textAt } from "../kernel/json.js";
 import { ownerOf, ownerParts, ownershipsOf, parentsIn, urnParts } from "../kernel/owner.js";
 import { kindOfToken, providerToken } from "../pointer.js";
-import {
-  isListedAs,
-  mayBe,
-  type PulumiPlace,
-  pulumiOfThisRun,
-  queryPulumi,
-  stacksIn,
-} from "./pulumi-queries.js";
+import { projectFile } from "./project-files.js";
+import { isListedAs, mayBe, type PulumiPlace, queryPulumi, stacksIn } from "./pulumi-queries.js";
 import {
   type PendingOperation,
   resourcesOf,
@@ -321,6 +316,21 @@ export const readStates = async (
   const own = await stateFrom(place, true, onUnread);
   return own && statesAround(own, place, scope);
 };
+
+/**
+ * Returns the Pulumi CLI for a process that Pulumi started: the one on PATH, with the environment of
+ * this process, in the project's folder. The program itself may be in a folder below (`main`).
+ */
+export const pulumiOfThisRun = (): PulumiPlace => {
+  const file = projectFile(process.cwd());
+  // Pulumi has already changed to the folder given by --cwd.
+  const { PULUMI_OPTION_CWD: _, ...env } = process.env;
+  return { command: "pulumi", folder: file ? dirname(file) : process.cwd(), env };
+};
+
+/** Returns whether a provider's process can run the CLI and reach the backend with it. */
+export const canReadStates = async (): Promise<boolean> =>
+  "text" in (await queryPulumi(pulumiOfThisRun(), ["stack", "ls", "--json"]));
 
 /** The full names of listed stacks in all organizations, by project and short name. */
 const listedNames = async (

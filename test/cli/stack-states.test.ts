@@ -6,11 +6,11 @@ import { projectDocument, saltOfStack } from "../../provider/pulumi-cli/project-
 import {
   backendFolder,
   lockReader,
-  pulumiOfThisRun,
   queryPulumi,
   quietEnvironment,
 } from "../../provider/pulumi-cli/pulumi-queries.js";
 import {
+  pulumiOfThisRun,
   readStates,
   stateIn,
   statesOf,
@@ -183,14 +183,19 @@ test("what makes the CLI log, trace, or show more is not handed on", () => {
   expect(Object.keys(env)).not.toContain("PULUMI_OTEL_EXPORTER_OTLP_ENDPOINT");
 });
 
-test("a run's states are read with the CLI on PATH, in the folder that Pulumi has already changed to", () => {
+test("a run's states are read with the CLI on PATH, in the folder of the project", () => {
+  const project = temporaryFolder();
+  writeFileSync(join(project, "Pulumi.yaml"), "name: shop");
+  mkdirSync(join(project, "sub"));
+  vi.spyOn(process, "cwd").mockReturnValue(join(project, "sub"));
   vi.stubEnv("PULUMI_OPTION_CWD", "elsewhere");
   vi.stubEnv("PULUMI_OPTION_STACK", "dev");
   const { command, folder, env } = pulumiOfThisRun();
-  expect({ command, folder }).toEqual({ command: "pulumi", folder: process.cwd() });
+  expect({ command, folder }).toEqual({ command: "pulumi", folder: project });
   expect(env.PULUMI_OPTION_CWD).toBeUndefined();
   expect(env).toMatchObject({ PULUMI_OPTION_STACK: "dev", PATH: process.env.PATH });
   vi.unstubAllEnvs();
+  vi.restoreAllMocks();
 });
 
 test("within a run only the state with the Ownership of the owner counts, whatever the stack is called", async () => {
