@@ -260,10 +260,7 @@ export const publicMembers = (fields: Fields, wire: JsonObject): JsonObject => {
 };
 
 /** The same for a whole object, with what the service adds to each. */
-export const publicObject = (
-  { fields }: Pick<Definition, "fields">,
-  wire: JsonObject,
-): JsonObject => ({
+const publicObject = ({ fields }: Pick<Definition, "fields">, wire: JsonObject): JsonObject => ({
   ...objectOf(
     Object.entries(wire)
       .filter(([name]) => isAdded(name))

@@ -67,7 +67,7 @@ const readClient = async (
  * profile that cannot be used
  * @throws ConversationError if settings are missing or wrong
  */
-export const settingsOfAccounts = (original: OriginalStack) => {
+const settingsOfAccounts = (original: OriginalStack) => {
   const profiles = profilesOf(original);
   const notes: string[] = [];
   const sources = providerSources(original.document, original.stack.env);

@@ -277,11 +277,7 @@ export const lockInFolder = async (
 };
 
 /** The same for any backend: only a file backend says who holds a lock. */
-export const lockStanding = async ({
-  place,
-  names,
-  readLock,
-}: OpenStack): Promise<LockStanding> => {
+const lockStanding = async ({ place, names, readLock }: OpenStack): Promise<LockStanding> => {
   const backend = await fileBackend(place);
   if (backend !== undefined) return lockInFolder(backend, names);
   const lock = await readLock();

@@ -50,7 +50,7 @@ export interface Conditions {
  * Returns the part of an endpoint's limit that this tool may use. A share of less than 1 also
  * reduces the burst.
  */
-export const endpointLimit = (
+const endpointLimit = (
   { method, template }: Endpoint,
   { plan, burst, share }: Conditions,
 ): SimulatedLimit => {

@@ -75,17 +75,6 @@ export type Preview = z.infer<typeof previewSchema>;
 export const stackExportIn = (text: string): StackExport | undefined =>
   stateSchema.safeParse(printedJson(text)).data;
 
-/**
- * Reads the text of a file backend's state file, in the form that `pulumi stack export` prints;
- * undefined if it is not a state.
- */
-export const checkpointIn = (text: string): StackExport | undefined => {
-  const document = printedJson(text);
-  const checkpoint = isObject(document) ? document.checkpoint : undefined;
-  const deployment = isObject(checkpoint) ? checkpoint.latest : undefined;
-  return stateSchema.safeParse({ version: 3, deployment }).data;
-};
-
 /** Reads the output of `pulumi preview --json`; undefined if it is not a preview. */
 export const previewIn = (text: string): Preview | undefined =>
   previewSchema.safeParse(printedJson(text)).data;
