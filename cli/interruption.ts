@@ -1,3 +1,4 @@
+import { endCommands } from "../provider/pulumi-cli/processes.js";
 import { CommandFailure } from "./command.js";
 
 const PARENT_CHECK_MS = 1000;
@@ -25,8 +26,8 @@ const onOrphaned = (report: () => void): NodeJS.Timeout => {
   return setInterval(() => process.ppid !== parent && report(), PARENT_CHECK_MS).unref();
 };
 
-/** At once: what this process has started ends with it, see `runCommand` and `privateFolder`. */
-const giveUp = (): void => process.exit(interruptedCode);
+/** Without waiting for anything but the commands that this process has started. */
+const giveUp = (): void => void endCommands().then(() => process.exit(interruptedCode));
 
 const giveUpLate = (ms: number): NodeJS.Timeout =>
   setTimeout(() => {

@@ -7,15 +7,14 @@ export const repairCommand = command({
   name: "repair",
   summary: "Repair a stack after a killed run.",
   description:
-    "Find what a killed run left behind: its lock, its processes, pending operations, and\n" +
-    "objects that exist twice. The command shows the steps that repair the stack. With\n" +
+    "Find what a killed run left behind: its lock, pending operations, and objects\n" +
+    "that exist twice. The command shows the steps that repair the stack. With\n" +
     "--apply, it carries them out: it writes created objects into the state, and deletes\n" +
     "duplicates. Run it in the Pulumi project folder.",
   details: `
 Steps:
   remove-cut-off-files  remove empty files that a killed run left in a file:// backend
   restore-state         restore a truncated state in a file:// backend from its copy
-  end-process           end a provider process that the killed run left waiting
   cancel                remove the killed run's lock
   record                add an existing object to the state
   refresh               refresh an object whose update was interrupted
@@ -27,9 +26,7 @@ cannot determine whether one is. It finds objects by their marks, and never dele
 that a person made.`,
   options: {
     apply: flagOption("Carry out the steps."),
-    ignoreLock: flagOption(
-      "Continue even if it is unclear whether the run that holds the lock is still active.",
-    ),
+    ignoreLock: flagOption("Continue even if the run that holds the lock may still be active."),
     profile: profileOption("Use this profile's settings for resources that do not name a profile."),
     stack: stackOption(),
   },

@@ -38,17 +38,17 @@ export const lockFolder = async (
   { what, progress, signal }: Making,
 ): Promise<() => void> => {
   const path = `${folder}.lock`;
-  let attempt = tryLock(path);
-  if (attempt.release) return attempt.release;
-  const step = progress.step(`Waiting for ${attempt.heldBy}, which is installing ${what}`);
-  while (!attempt.release) {
+  let release = tryLock(path);
+  if (release) return release;
+  const step = progress.step(`Waiting for another process, which is installing ${what}`);
+  while (!release) {
     await pause(LOOK_EVERY_MS);
     if (signal?.aborted) step.failed();
     throwIfInterrupted(what, signal);
-    attempt = tryLock(path);
+    release = tryLock(path);
   }
   step.done("The other process has finished");
-  return attempt.release;
+  return release;
 };
 
 /**

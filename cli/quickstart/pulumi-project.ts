@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { type Ended, endProcessesWith, runCommand } from "../../provider/pulumi-cli/processes.js";
+import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
 import {
   environmentFor,
   isolatedEnvironment,
@@ -76,17 +76,6 @@ export const stateFolder = (root: string) => {
 
 export type StateFolder = ReturnType<typeof stateFolder>;
 
-/** Marks every process that is started for the quick start of one checkout. */
-const OWNER = "PULUMI_CONVERSATION_QUICKSTART";
-
-/** What the environment of such a process holds. */
-export const ownedBy = (stateFolder: string): Readonly<Record<string, string>> => ({
-  [OWNER]: stateFolder,
-});
-
-/** Ends what a killed run of the quick start has left behind. */
-export const endLeftovers = (stateFolder: string): void => endProcessesWith(OWNER, stateFolder);
-
 /** Lines of Pulumi's display that mean nothing to somebody who sees it for the first time. */
 const noise = [
   /^\s*$/,
@@ -136,7 +125,6 @@ const LONGEST_MS = 600_000;
 const environment = ({ cli, folder, settings }: ProjectOptions): NodeJS.ProcessEnv => ({
   ...environmentFor(cli, isolatedEnvironment(process.env)),
   ...ownPulumi({ home: `${folder}/home`, backend: folder, passphrase: "quickstart" }),
-  ...ownedBy(folder),
   ...settings,
 });
 

@@ -29,9 +29,7 @@ import { ensurePulumi } from "../get-pulumi/get-pulumi.js";
 import { oldNodeNote } from "../program-node.js";
 import { type ProgressStream, progressOn } from "../terminal/progress.js";
 import {
-  endLeftovers,
   interrupted,
-  ownedBy,
   type ProjectOptions,
   type PulumiProject,
   pulumiProject,
@@ -153,7 +151,6 @@ const converse = async (context: QuickstartContext, pulumi: PulumiProject): Prom
     cwd: state.root,
     env: {
       ...isolatedEnvironment(process.env),
-      ...ownedBy(state.folder),
       ...settings,
       ORDERS_BOT_STACK: outputs,
     },
@@ -261,7 +258,6 @@ const play = async (options: QuickstartOptions, state: StateFolder): Promise<voi
   print(`Pulumi ${cli.version} from ${cli.origin}:\n  ${cli.command}`);
   const limits = hostLimits(cli, process.env);
   if (limits !== undefined) print(wrappedText(limits, "  ").join("\n"));
-  endLeftovers(state.folder);
   state.prepare();
   const emulator = await startEmulator({ plan: PLAN, data: state.data, controlSecret: true });
   try {
@@ -288,14 +284,14 @@ export const runQuickstart = async (options: QuickstartOptions): Promise<void> =
     options.stream.write("There is nothing to remove, because no quick start has run here.\n");
     return;
   }
-  const lock = tryLock(state.lock);
-  if (!lock.release)
+  const unlock = tryLock(state.lock);
+  if (!unlock)
     throw new CommandFailure(
-      `Another quick start is running in this folder: ${lock.heldBy}. Wait until it ends, or stop it.`,
+      "Another quick start is running in this folder. Wait until it ends, or stop it.",
     );
   try {
     await play(options, state);
   } finally {
-    lock.release();
+    unlock();
   }
 };

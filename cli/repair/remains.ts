@@ -1,30 +1,20 @@
-import { lstatSync, readdirSync, realpathSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { copyFile, lstat, readdir, rename, rm } from "node:fs/promises";
-import { connect } from "node:net";
 import { hostname } from "node:os";
 import { basename, dirname, join, sep } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { readPlainFile } from "../../provider/kernel/files.js";
 import { isObject } from "../../provider/kernel/json.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
-import {
-  isInSight,
-  isOwnProcess,
-  isRunning,
-  signalProcess,
-  startOfProcess,
-} from "../../provider/pulumi-cli/processes.js";
-import { projectFile, pulumiPlace } from "../../provider/pulumi-cli/project-files.js";
+import { isRunning } from "../../provider/pulumi-cli/processes.js";
+import { pulumiPlace } from "../../provider/pulumi-cli/project-files.js";
 import {
   backendFolder,
-  isPulumi,
   type LockHolder,
   lockFiles,
   lockHolderIn,
-  type ProcessFacts,
   type PulumiPlace,
   printedJson,
-  processFacts,
   queryPulumi,
   runStackCommand,
 } from "../../provider/pulumi-cli/pulumi-queries.js";
@@ -149,100 +139,23 @@ const restoreState = async (file: string, copy: string): Promise<void> => {
   await rename(draft, file);
 };
 
-/** What runs dynamic resources, or the plugin: as an executable, or as Pulumi runs its folder. */
-const provider =
-  /[\\/](cmd[\\/]dynamic-provider|pulumi-conversation[\\/]plugin)([\\/]|$)|[\\/]plugin[\\/]main\.js$/;
-
-const isProvider = ({ args }: ProcessFacts): boolean => args.some((arg) => provider.test(arg));
-
-const listens = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    const answered = (is: boolean): void => {
-      socket.destroy();
-      resolve(is);
-    };
-    socket.once("connect", () => answered(true)).once("error", () => answered(false));
-  });
-
-/** Whether the engine that a provider serves is gone; its address is the last word of the command line. */
-const isLeft = async ({ args }: ProcessFacts): Promise<boolean> => {
-  const [, port] = /^127\.0\.0\.1:(\d+)$/.exec(args.at(-1) ?? "") ?? [];
-  return port !== undefined && !(await listens(Number(port)));
-};
-
-/**
- * Processes of providers that a killed run of a project has left: they wait forever, and
- * calls that they sent may still be answered. Only on a system that lists its processes (Linux).
- *
- * @param folder folder of the project
- */
-const leftProcesses = async (folder: string, project: string): Promise<readonly number[]> => {
-  if (process.platform !== "linux") return [];
-  const here = realpathSync(folder);
-  const found: number[] = [];
-  for (const pid of readdirSync("/proc").map(Number)) {
-    const facts = Number.isInteger(pid) && isOwnProcess(pid) ? processFacts(pid) : undefined;
-    if (!facts || facts.folder !== here || !isProvider(facts)) continue;
-    const of = facts.env.PULUMI_PROJECT ?? facts.env.PULUMI_NODEJS_PROJECT;
-    if ((of === undefined || of === project) && (await isLeft(facts))) found.push(pid);
-  }
-  return found;
-};
-
-const lookEveryMs = 50;
-const patienceMs = 3000;
-
-const isGoneWithin = async (pid: number, limitMs: number): Promise<boolean> => {
-  const deadline = performance.now() + limitMs;
-  while (isRunning(pid)) {
-    if (performance.now() > deadline) return false;
-    await pause(lookEveryMs);
-  }
-  return true;
-};
-
-/** Asks a process to end, and kills it if it does not. @returns whether it is gone */
-const endProcess = async (pid: number): Promise<boolean> => {
-  signalProcess(pid, "SIGINT");
-  if (await isGoneWithin(pid, patienceMs)) return true;
-  signalProcess(pid, "SIGKILL");
-  return isGoneWithin(pid, patienceMs);
-};
-
-/** Whether the run that holds a lock is still alive, as far as this machine can see. */
+/** Whether the run that holds a lock has ended, as far as this machine can see. */
 export type LockStanding =
   | { readonly state: "free" }
-  /** Its run is gone. */
+  /** Its run has ended. */
   | { readonly state: "left"; readonly by: string }
-  | { readonly state: "alive"; readonly by: string }
   | { readonly state: "unknown"; readonly why: string };
 
-/** A new lock file is empty for an instant; one that stays so was cut off. */
-/** A process that began this much later than the lock was taken is not the one that took it. */
-const laterMs = 5000;
-
-/** Another process may have got the same ID since. */
-const isAlive = ({ pid, since }: LockHolder): boolean => {
-  if (!isRunning(pid)) return false;
-  const facts = processFacts(pid);
-  if (facts === undefined || isPulumi(facts)) return true;
-  // Packages and version managers give the CLI other names.
-  const start = startOfProcess(pid);
-  return start === undefined || !(start > since + laterMs);
-};
-
-const standingOf = (holder: LockHolder): LockStanding => {
-  const { pid, host, since, by } = holder;
+const standingOf = ({ pid, host, by }: LockHolder): LockStanding => {
   if (!Number.isInteger(pid)) return { state: "unknown", why: "the lock does not name its holder" };
   if (host !== hostname())
     return { state: "unknown", why: `its lock was acquired on another machine (${by})` };
-  if (isAlive(holder)) return { state: "alive", by };
-  if (isInSight(since)) return { state: "left", by };
-  const why = `its lock was acquired before this container started (${by}), and the container cannot see processes outside it`;
-  return { state: "unknown", why };
+  if (isRunning(pid))
+    return { state: "unknown", why: `its lock belongs to a running process (${by})` };
+  return { state: "left", by };
 };
 
+/** A new lock file is empty for an instant; one that stays so was cut off. */
 const standingOfFile = async (file: string): Promise<LockStanding> => {
   const read = () => lockHolderIn(readPlainFile(file) ?? "");
   const holder = read() ?? (await pause(againMs).then(read));
@@ -255,7 +168,7 @@ const standingOfFile = async (file: string): Promise<LockStanding> => {
 };
 
 /** Of several, the worst counts. */
-const order = ["alive", "unknown", "left", "free"] as const;
+const order = ["unknown", "left", "free"] as const;
 
 /**
  * Whether a run is working on a stack of a file backend.
@@ -300,11 +213,9 @@ const fileBackend = async ({ stack: _, ...place }: PulumiPlace): Promise<string 
 };
 
 const refusal = (lock: LockStanding, name: string, ignoreLock: boolean): string | undefined => {
-  if (lock.state === "alive")
-    return `A run is in progress on the stack ${name} (${lock.by}), so nothing was done. Wait until it ends.`;
   if (lock.state !== "unknown" || ignoreLock) return undefined;
   return (
-    `The command cannot see whether a run is in progress on the stack ${name}: ${lock.why}. ` +
+    `A run may be in progress on the stack ${name}, so nothing was done: ${lock.why}. ` +
     "If you are sure that no run is in progress, try again with --ignore-lock."
   );
 };
@@ -350,8 +261,7 @@ export const fileRemains = async (options: RemainsOptions): Promise<readonly Rep
 };
 
 /**
- * The processes and the lock that a killed run has left; removed on demand, the processes first, so
- * that nothing more is sent once the lock is gone.
+ * The lock that a killed run has left; removed on demand.
  *
  * @throws CommandFailure if a run is, or may be, working, or if the lock stays
  */
@@ -359,24 +269,13 @@ export const lockRemains = async (
   stack: OpenStack,
   options: RemainsOptions,
 ): Promise<readonly RepairStep[]> => {
-  const { apply, ignoreLock } = options;
-  const before = await assertNoRun(stack, options);
-  const file = projectFile(stack.place.folder);
-  const folder = file ? dirname(file) : stack.place.folder;
-  const steps: RepairStep[] = [];
-  for (const pid of await leftProcesses(folder, stack.names.project)) {
-    const done = apply && (await endProcess(pid));
-    const outcome = done ? { done } : { done: false, reason: "the process did not exit" };
-    steps.push({ action: "end-process", pid, ...(apply ? outcome : {}) });
-  }
-  // Processes may take long to end, and others may have repaired the stack and begun a run.
-  const lock = apply && before.state !== "free" ? await assertNoRun(stack, options) : before;
-  const isLeft = lock.state === "left" || (lock.state === "unknown" && ignoreLock === true);
-  if (!isLeft) return steps;
+  const { apply } = options;
+  const lock = await assertNoRun(stack, options);
+  if (lock.state === "free") return [];
   const by = lock.state === "left" ? lock.by : lock.why;
   const { ok, said } = apply
     ? await runStackCommand(stack.place, ["cancel", "--yes"])
     : { ok: true, said: "" };
   if (!ok) throw new CommandFailure(`Cannot remove the lock: ${said}`);
-  return [...steps, { action: "cancel", by, ...(apply ? { done: true } : {}) }];
+  return [{ action: "cancel", by, ...(apply ? { done: true } : {}) }];
 };

@@ -29,21 +29,13 @@ const reasons = {
   again: "the next run repeats the operation",
 } as const;
 
-/** Until the providers of the killed run have ended, they may send what they began. */
-const reasonOf = (why: keyof typeof reasons, alive: readonly number[]): string =>
-  why === "not-made" && alive.length > 0
-    ? `no object exists yet; process ${alive.join(" or ")} may still create it`
-    : reasons[why];
-
-/** What a step does, in a sentence. @param alive providers of the killed run */
-const sentenceOf = (step: RepairStep, alive: readonly number[]): string => {
+/** What a step does, in a sentence. */
+const sentenceOf = (step: RepairStep): string => {
   switch (step.action) {
     case "remove-cut-off-files":
       return `Remove ${step.files.length === 1 ? "a file" : `${step.files.length} files`} that the killed run left empty, so that Pulumi can read the state: ${step.files.join(" ")}`;
     case "restore-state":
       return `Replace the truncated state (${step.file}) with the newest copy that Pulumi keeps (${step.copy}). The next repair finds the objects created in the service since then.`;
-    case "end-process":
-      return `End process ${step.pid}, the killed run's provider, which would otherwise wait forever.`;
     case "cancel":
       return `Remove the lock (pulumi cancel): ${step.by}`;
     case "record":
@@ -51,7 +43,7 @@ const sentenceOf = (step: RepairStep, alive: readonly number[]): string => {
     case "refresh":
       return `Write the current content of ${step.kind} ${logicalName(step.urn)} (ID ${step.id}) into the state, because its update was interrupted.`;
     case "forget":
-      return `Remove the pending operation on ${step.kind} ${logicalName(step.urn)}: ${reasonOf(step.why, alive)}.`;
+      return `Remove the pending operation on ${step.kind} ${logicalName(step.urn)}: ${reasons[step.why]}.`;
     case "delete":
       return `Delete the ${step.kind} "${step.name}" (ID ${step.id}), one of two objects created for ${step.label}. The other one stays.`;
   }
@@ -59,8 +51,8 @@ const sentenceOf = (step: RepairStep, alive: readonly number[]): string => {
 
 const signOf = ({ done }: RepairStep): string => (done === undefined ? "-" : done ? "✓" : "✗");
 
-const stepLines = (step: RepairStep, alive: readonly number[]): readonly string[] => [
-  ...wrappedText(sentenceOf(step, alive), `${signOf(step)} `),
+const stepLines = (step: RepairStep): readonly string[] => [
+  ...wrappedText(sentenceOf(step), `${signOf(step)} `),
   ...(step.reason === undefined ? [] : wrappedText(`Not done: ${step.reason}`, "  ")),
 ];
 
@@ -87,13 +79,10 @@ export const repairReport = (result: RepairResult): string => {
     steps.length + left.length === 0
       ? `Nothing to repair: no run of ${name} was interrupted.`
       : `A run of ${name} was interrupted:`;
-  const alive = steps.flatMap((step) =>
-    step.action === "end-process" && !step.done ? [step.pid] : [],
-  );
   const sentences = (all: readonly string[]) => all.flatMap((text) => wrappedText(text, "! "));
   return textReport(
     [heading],
-    steps.flatMap((step) => stepLines(step, alive)),
+    steps.flatMap(stepLines),
     sentences(left),
     sentences(notes),
     ending(result),
@@ -103,7 +92,7 @@ export const repairReport = (result: RepairResult): string => {
 export interface RepairOptions extends StackOptions, StackAccountOptions {
   /** Perform the steps. Default: only find them. */
   readonly apply?: true;
-  /** Go on if it cannot be seen whether the run that holds the lock is still alive. */
+  /** Go on if the run that holds the lock may not have ended. */
   readonly ignoreLock?: true;
 }
 
@@ -180,8 +169,8 @@ const torn =
   "After these steps, run the command again: only then can it read the state and find further steps.";
 
 /**
- * Finds, and on demand repairs, what a killed run left of a stack: its lock, its processes, notes
- * of creations that it began, and duplicate objects. Finds objects by their marks. Lists the
+ * Finds, and on demand repairs, what a killed run left of a stack: its lock, notes of creations that
+ * it began, and duplicate objects. Finds objects by their marks. Lists the
  * service before it reads the states.
  *
  * @throws CommandFailure if a run or another repair is, or may be, working; ConversationError if

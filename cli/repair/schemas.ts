@@ -42,7 +42,6 @@ const repairStepSchema = z.discriminatedUnion("action", [
     copy: z.string().describe("The newest complete copy of the state"),
     ...outcome,
   }),
-  z.strictObject({ action: z.literal("end-process"), pid: z.int(), ...outcome }),
   z.strictObject({ action: z.literal("cancel"), by: z.string(), ...outcome }),
   z.strictObject({
     action: z

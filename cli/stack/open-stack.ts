@@ -198,7 +198,7 @@ const lockOf = (stack: ChangedStack): ReturnType<typeof tryLock> => {
   try {
     return tryLock(lockFile(stack));
   } catch {
-    return { release: () => undefined };
+    return () => undefined;
   }
 };
 
@@ -210,16 +210,16 @@ const lockOf = (stack: ChangedStack): ReturnType<typeof tryLock> => {
  * @throws CommandFailure if another command of this user is doing so on this machine
  */
 export const whileAlone = async <R>(stack: ChangedStack, work: () => Promise<R>): Promise<R> => {
-  const lock = lockOf(stack);
-  if (lock.release === undefined) {
+  const unlock = lockOf(stack);
+  if (!unlock) {
     const { project, stack: name } = stack.names;
     throw new CommandFailure(
-      `Another repair or orphans command is changing ${project}/${name} (${lock.heldBy}), so nothing was done. Wait until it ends, and then try again.`,
+      `Another repair or orphans command is changing ${project}/${name}, so nothing was done. Wait until it ends, and then try again.`,
     );
   }
   try {
     return await work();
   } finally {
-    lock.release();
+    unlock();
   }
 };

@@ -8,6 +8,7 @@ import { type Lifecycle, lifecycle } from "../lifecycle/index.js";
 import type { Run, RunEnvironment } from "../lifecycle/run.js";
 import { typeToken } from "../pointer.js";
 import { engineRun } from "./engine-run.js";
+import { endWithEngine } from "./engine-watch.js";
 import { engineAddress, engineStatusLine } from "./status-line.js";
 
 /** The stack's configuration, as the engine passes it to `configure`. */
@@ -44,7 +45,9 @@ let processRun: Run | undefined;
 
 /** The run of a process that Pulumi's SDK serves for dynamic resources. */
 const runOf = (config: EngineConfig | undefined): Run => {
-  processRun ??= engineRun({
+  if (processRun) return processRun;
+  endWithEngine(engineAddress());
+  processRun = engineRun({
     source: { environment: process.env, config: (key) => config?.get(key) },
     urn: () => running.getStore(),
     about,

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, openSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { hrtime } from "node:process";
@@ -245,20 +245,12 @@ const mostAttempts = 5;
  */
 const unusedMs = 7 * 24 * 60 * 60_000;
 
-/** Coarse, because it must not change if the wall clock is set by some seconds. */
+/** Coarse, because it should not change if the wall clock is set by some seconds. */
 const roughMs = 600_000;
-
-const startOfMachine = (now: number): string => {
-  try {
-    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-  } catch {
-    return `about ${Math.round((Date.now() - now) / roughMs)}`;
-  }
-};
 
 const machineTime = (): MachineTime => {
   const now = (): number => Number(hrtime.bigint()) / 1e6;
-  return { now, start: startOfMachine(now()) };
+  return { now, start: `about ${Math.round((Date.now() - now()) / roughMs)}` };
 };
 
 /** Returns the path of the bucket file for this machine and user. */
@@ -382,8 +374,8 @@ class BucketFile {
     const row = this.#read.get(key);
     const kept = keptOf(row?.state);
     if (!row || !kept || row.start === this.#time.start) return kept;
-    // The machine was restarted, and so was its clock: only the wall clock shows how much time has
-    // passed.
+    // The machine was restarted, and so was its clock, or the wall clock was set: only the wall clock
+    // shows how much time has passed.
     return { ...kept, at: now - Math.max(0, this.#wall() - Number(row.used_at)) };
   }
 }

@@ -1,118 +1,39 @@
-import { linkSync, lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { homedir, hostname, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import {
+  assertOwnFile,
   isOwnFolder,
   keepsWhatIsOurs,
   makeFolders,
   makeOwnFolder,
-  readOwnFile,
-  writeDraft,
 } from "../kernel/files.js";
-import { birthOfProcess, isRunning } from "./processes.js";
+import { isRunning } from "./processes.js";
+
+/** SQLite's number of the failure that another process has locked the file. */
+const isLocked = (error: unknown): boolean =>
+  error instanceof Error && "errcode" in error && error.errcode === 5;
 
 /**
- * Applies if it is unknown whether the owner is still running: nothing that is locked here takes as
- * long.
+ * Tries to lock a file, creating it if it does not exist. SQLite locks it, so the system releases the
+ * lock when this process ends, however that ends. The empty file stays.
+ *
+ * @returns the function that releases the lock; undefined if another process holds it
+ * @throws Error if the file cannot be locked, or is not a regular file that this user owns
  */
-const LONGEST_MS = 3_600_000;
-
-interface Owner {
-  readonly text: string;
-  readonly ageMs: number;
-}
-
-/** @throws Error if something other than a lock of this user has its name */
-const ownerOf = (path: string): Owner | undefined => {
-  const text = readOwnFile(path);
-  const facts = lstatSync(path, { throwIfNoEntry: false });
-  if (text !== undefined && facts) return { text, ageMs: Date.now() - facts.mtimeMs };
-  if (!facts) return undefined;
-  throw new Error(
-    `${path} was not changed: it has the name of a lock, but is not a regular file that this user owns. Remove it, then try again.`,
-  );
-};
-
-/**
- * The content of a lock of this process: its description for people, then values that no other
- * process has had.
- */
-const ownText = (): string => {
-  const birth = birthOfProcess(process.pid);
-  return `${process.pid} on ${hostname()}${birth === undefined ? "" : ` ${birth}`}`;
-};
-
-/** Whether the owner that a lock names is still running: undefined if that is unknown here. */
-const isAtWork = (text: string): boolean | undefined => {
-  const [pid, , host, birth] = text.split(" ");
-  if (host !== hostname()) return undefined;
-  if (!isRunning(Number(pid))) return false;
-  // Its number may belong to another process by now.
-  const shown = birthOfProcess(Number(pid));
-  return birth === undefined || shown === undefined ? undefined : birth === shown;
-};
-
-/** Age counts only if nothing else is known: clocks are set, and machines sleep. */
-const isLeftBehind = ({ text, ageMs }: Owner): boolean => !(isAtWork(text) ?? ageMs <= LONGEST_MS);
-
-/** Whether the process of this machine that made a lock has ended; one elsewhere may be alive. */
-const lockOwner = (path: string): "none" | "ended" | "unknown" => {
-  if (!lstatSync(path, { throwIfNoEntry: false })) return "none";
-  return isAtWork(readOwnFile(path) ?? "") === false ? "ended" : "unknown";
-};
-
-const isExisting = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "EEXIST";
-
-/** The file appears with its content or not at all, so that a lock always names its owner. */
-const take = (path: string, text: string): boolean => {
-  const draft = writeDraft(path, text);
-  try {
-    linkSync(draft, path);
-    return true;
-  } catch (error) {
-    if (isExisting(error)) return false;
-    throw error;
-  } finally {
-    rmSync(draft, { force: true });
-  }
-};
-
-type Attempt =
-  | { readonly release: () => void }
-  | { readonly heldBy: string; readonly release?: never };
-
-/**
- * Tries to lock a file, taking over the lock if its holder has ended, or after an hour if that is
- * unknown. Returns the lock or its current holder.
- */
-export const tryLock = (path: string): Attempt => {
+export const tryLock = (path: string): (() => void) | undefined => {
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
   makeFolders(dirname(path));
-  const text = ownText();
-  const lock = {
-    release: () => {
-      if (readOwnFile(path) === text) rmSync(path, { force: true });
-    },
-  };
-  if (take(path, text)) return lock;
-  const owner = ownerOf(path);
-  if (!owner) return take(path, text) ? lock : heldBy(path);
-  if (!isLeftBehind(owner)) return heldBy(path);
-  // One at a time: a second one would remove the lock that the first has just taken.
-  const clearing = tryLock(`${path}.clearing`);
-  if (!clearing.release) return clearing;
+  assertOwnFile(path);
+  const file = new DatabaseSync(path, { timeout: 0 });
   try {
-    const left = ownerOf(path);
-    if (left && isLeftBehind(left)) rmSync(path, { force: true });
-    return take(path, text) ? lock : heldBy(path);
-  } finally {
-    clearing.release();
+    file.exec("BEGIN EXCLUSIVE");
+    return () => file.close();
+  } catch (error) {
+    file.close();
+    if (isLocked(error)) return undefined;
+    throw error;
   }
-};
-
-const heldBy = (path: string): Attempt => {
-  const who = ownerOf(path)?.text.split(" ").slice(0, 3).join(" ");
-  return { heldBy: `process ${who ?? "that is about to end"}` };
 };
 
 /**
@@ -150,35 +71,20 @@ const removeIfPossible = (folder: string): void => {
   } catch {}
 };
 
-const ownerFile = (folder: string): string => join(folder, "owner");
-
-/**
- * A folder is this long without its owner only if a process that was just ending wrote into it
- * again.
- */
-const longestUnownedMs = 600_000;
-
-const isUnowned = (folder: string): boolean => {
-  const { mtimeMs = Date.now() } = lstatSync(folder, { throwIfNoEntry: false }) ?? {};
-  return Date.now() - mtimeMs > longestUnownedMs;
-};
-
-/** Files of other users stay, whatever their names, and nothing is read below them. */
-const isLeft = (folder: string): boolean => {
-  if (!isOwnFolder(folder, "readers")) return false;
-  const owner = lockOwner(ownerFile(folder));
-  return owner === "ended" || (owner === "none" && isUnowned(folder));
-};
-
 /**
  * Removes the folders of this user's processes that were killed before they could clean up. Does
- * nothing if another user could replace them in the meantime.
+ * nothing if another user could replace them in the meantime. Files of other users stay, whatever
+ * their names.
+ *
+ * @param start of the names, before the ID of the process
  */
-const removeAbandoned = (parent: string, prefix: string): void => {
+const removeAbandoned = (parent: string, start: string): void => {
   if (!keepsWhatIsOurs(parent)) return;
   for (const name of readdirSync(parent)) {
+    if (!name.startsWith(start)) continue;
+    const pid = Number.parseInt(name.slice(start.length), 10);
     const folder = join(parent, name);
-    if (name.startsWith(prefix) && isLeft(folder)) removeIfPossible(folder);
+    if (pid > 0 && !isRunning(pid) && isOwnFolder(folder, "readers")) removeIfPossible(folder);
   }
 };
 
@@ -186,12 +92,12 @@ const removeAbandoned = (parent: string, prefix: string): void => {
  * Creates a private folder in the system's temporary folder. It is removed when you call `remove`
  * or when this process ends; after SIGKILL, the next call with the same prefix removes it.
  *
- * @param prefix start of the name
+ * @param prefix start of the name, before the name of this machine and the ID of this process
  */
 export const privateFolder = (prefix: string): PrivateFolder => {
-  removeAbandoned(tmpdir(), prefix);
-  const folder = mkdtempSync(join(tmpdir(), prefix));
-  tryLock(ownerFile(folder));
+  const start = `${prefix}${hostname()}-`;
+  removeAbandoned(tmpdir(), start);
+  const folder = mkdtempSync(join(tmpdir(), `${start}${process.pid}-`));
   const leave = () => removeIfPossible(folder);
   process.once("exit", leave);
   return {

@@ -1,273 +1,28 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { setTimeout as pause } from "node:timers/promises";
-
-/** Time for the processes that a command started to end by themselves after it. */
-const GRACE_MS = 1000;
-const LOOK_EVERY_MS = 50;
 
 /**
- * Sends a signal to a process, or to a process group if `target` is negative.
- *
- * @returns whether the process or group exists
+ * Whether there is a process with this ID. One of another user counts, and one that has ended until
+ * its parent has collected it.
  */
-export const send = (target: number, signal: NodeJS.Signals | 0): boolean => {
+export const isRunning = (pid: number): boolean => {
   try {
-    return process.kill(target, signal);
+    return process.kill(pid, 0);
   } catch (error) {
-    // Another user's process. Of a group, macOS says so too if only ended processes are left.
-    return target > 0 && error instanceof Error && "code" in error && error.code === "EPERM";
+    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 };
 
-/**
- * Sends a signal to a process; SIGKILL also goes to the rest of its session. Does not fail if the
- * process has already ended.
- */
-export const signalProcess = (pid: number | undefined, signal: NodeJS.Signals): void => {
+/** Sends a signal to a command; SIGKILL also goes to the rest of its process group. */
+const signalCommand = ({ pid }: ChildProcess, signal: NodeJS.Signals): void => {
   if (pid === undefined) return;
-  // A command that is killed takes its helpers with it; one that is asked to end handles them
-  // itself.
-  if (signal === "SIGKILL") for (const member of membersOf(pid)) send(member, signal);
-  send(pid, signal);
-};
-
-/**
- * Returns the result of `read` for a process; undefined if `read` fails because the process has
- * ended or is hidden from this user.
- */
-export const ifReadable = <T>(read: () => T): T | undefined => {
+  const isForGroup = signal === "SIGKILL" && process.platform !== "win32";
   try {
-    return read();
+    process.kill(isForGroup ? -pid : pid, signal);
   } catch {
-    return undefined;
+    // It has ended in the meantime.
   }
-};
-
-/**
- * The fields that Linux shows of a process after its name, which is in brackets and may contain
- * spaces: state, parent, group, session … Undefined if there is no such process.
- */
-const statOf = (pid: number): readonly string[] | undefined =>
-  ifReadable(() => {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  });
-
-const sessionOf = (pid: number): number | undefined => {
-  const [state, , , session] = statOf(pid) ?? [];
-  return session === undefined || state === "Z" ? undefined : Number(session);
-};
-
-/**
- * Whether a process is running. A process that has ended does not count, even if its parent has not
- * collected it yet.
- */
-export const isRunning = (pid: number): boolean =>
-  // Linux can be set up to hide the processes of others (hidepid).
-  statOf(pid) === undefined ? send(pid, 0) : sessionOf(pid) !== undefined;
-
-const ticksPerSecond = 100;
-
-/** The system gives the time of its start in whole seconds. */
-const inexactMs = 1000;
-
-/**
- * Returns the time when a process started, in milliseconds since 1970, accurate to about a second;
- * undefined if unknown.
- */
-export const startOfProcess = (pid: number): number | undefined => {
-  const machine = ifReadable(() => readFileSync("/proc/stat", "utf8")) ?? "";
-  const booted = Number(/^btime (\d+)/m.exec(machine)?.[1]);
-  const start = (booted + Number(statOf(pid)?.[19]) / ticksPerSecond) * 1000;
-  return Number.isNaN(start) ? undefined : start;
-};
-
-/** The name that Linux gives the processes outside of all containers. */
-const firstNamespace = "pid:[4026531836]";
-
-/**
- * Whether a process that ran on this machine at a given time, in milliseconds since 1970, would be
- * visible here if it were still running. A container starts with its first process, and nothing
- * outside the container is visible inside it.
- */
-export const isInSight = (at: number): boolean =>
-  process.platform !== "linux" ||
-  ifReadable(() => readlinkSync("/proc/self/ns/pid")) === firstNamespace ||
-  at > (startOfProcess(1) ?? Number.POSITIVE_INFINITY) + inexactMs;
-
-/**
- * Returns a value that distinguishes a process even from a later one with the same number;
- * undefined if unknown. The value combines the machine's boot ID with the time from boot to the
- * start of the process, so it does not depend on the clock.
- */
-export const birthOfProcess = (pid: number): string | undefined => {
-  const machine = ifReadable(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
-  const ticks = statOf(pid)?.[19];
-  return machine === undefined || ticks === undefined ? undefined : `${machine}/${ticks}`;
-};
-
-const otherProcesses = (): readonly number[] => {
-  const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
-  return pids.filter((pid) => pid !== process.pid);
-};
-
-/**
- * Whether a process belongs to this user. The environment of other users' processes is not read,
- * because that might take forever.
- */
-export const isOwnProcess = (pid: number): boolean =>
-  ifReadable(() => statSync(`/proc/${pid}`).uid === process.getuid?.()) ?? false;
-
-const hasVariable = (pid: number, name: string, values: ReadonlySet<string>): boolean => {
-  const variables = ifReadable(() => readFileSync(`/proc/${pid}/environ`, "utf8").split("\0"));
-  const found = variables?.find((variable) => variable.startsWith(`${name}=`));
-  return found !== undefined && values.has(found.slice(name.length + 1));
-};
-
-/**
- * Returns this user's other processes in which an environment variable has one of the given values;
- * empty if the system does not show the environment of processes (Linux does).
- */
-export const markedProcesses = (name: string, values: ReadonlySet<string>): readonly number[] => {
-  if (process.platform !== "linux") return [];
-  return otherProcesses().filter((pid) => isOwnProcess(pid) && hasVariable(pid, name, values));
-};
-
-/** Processes of the session that `leader` opened, including those that moved to their own group. */
-const membersOf = (leader: number): readonly number[] => {
-  if (process.platform !== "linux") return send(-leader, 0) ? [-leader] : [];
-  return otherProcesses().filter((pid) => sessionOf(pid) === leader);
-};
-
-/** Waits until none of these processes is left; false if the time runs out first. */
-const isEmptyWithin = async (left: () => readonly number[], limitMs: number): Promise<boolean> => {
-  const deadline = performance.now() + limitMs;
-  while (left().length > 0) {
-    if (performance.now() > deadline) return false;
-    await pause(LOOK_EVERY_MS);
-  }
-  return true;
-};
-
-/**
- * Ends whatever a command that is gone has left behind: in its session, or with its mark.
- *
- * @param mark variables of its environment that no other command has
- */
-const endGroup = async (
-  leader: number | undefined,
-  mark: Readonly<Record<string, string>>,
-): Promise<void> => {
-  if (leader === undefined || process.platform === "win32") return;
-  const left = () => [
-    ...membersOf(leader),
-    ...Object.entries(mark).flatMap(([name, value]) => markedProcesses(name, new Set([value]))),
-  ];
-  if (await isEmptyWithin(left, GRACE_MS)) return;
-  const killed = left();
-  for (const pid of killed) send(pid, "SIGKILL");
-  // One that is just ending no longer shows a mark.
-  await isEmptyWithin(() => [...left(), ...killed.filter(isRunning)], GRACE_MS);
-};
-
-/** Returns the processes in a list that no other process in the list started. */
-export const outermost = (pids: readonly number[]): readonly number[] =>
-  pids.filter((pid) => {
-    const stat = statOf(pid);
-    return stat !== undefined && !pids.includes(Number(stat[1]));
-  });
-
-/**
- * Ends the processes that a killed run left behind, identified by their mark: see
- * `markedProcesses`.
- */
-export const endProcessesWith = (name: string, value: string): void => {
-  for (const pid of markedProcesses(name, new Set([value]))) send(pid, "SIGKILL");
-};
-
-/**
- * An environment variable inherited by every process that a command starts. It identifies these
- * processes even if they have left their process group, as Pulumi's plugins do.
- */
-export const startedVariable = "PULUMI_CONVERSATION_STARTED_BY";
-
-/** Identifies this process, independent of its ID. */
-const run = randomBytes(8).toString("hex");
-
-/** Commands that only query, and are not reported, have no number. */
-const question = "question";
-
-export const startedBy = (by: string, which: string): string => `${by}-${which}`;
-export const questionsOf = (by: string): string => startedBy(by, question);
-
-/**
- * Message to the watcher when this process ends normally, after everything that it started has
- * ended.
- */
-export const inGoodOrder = "done";
-
-let watcher: ChildProcess | undefined;
-let count = 0;
-
-/**
- * Another process that ends the remaining ones if this one is killed: the end of its input shows
- * that. A terminal's signals do not reach it, and it has no mark itself.
- */
-const startWatcher = (): ChildProcess | undefined => {
-  const script = join(__dirname, "child-watcher.js");
-  if (process.platform === "win32" || !existsSync(script)) return undefined;
-  const started = spawn(process.execPath, [script, run], {
-    ...{ cwd: "/", env: {}, detached: true, stdio: ["pipe", "ignore", "ignore"] },
-  });
-  const lost = () => {
-    if (watcher === started) watcher = undefined;
-  };
-  started.on("error", lost).on("exit", lost).unref();
-  const input = started.stdin;
-  input?.on("error", lost);
-  if (input && "unref" in input && typeof input.unref === "function") input.unref();
-  process.once("exit", () => input?.write(`${inGoodOrder}\n`));
-  return started;
-};
-
-const report = (line: string): void => {
-  watcher ??= startWatcher();
-  watcher?.stdin?.write(`${line}\n`);
-};
-
-/** A command that is watched from before its start. */
-interface WatchedCommand {
-  /** Variables for its environment. */
-  readonly mark: Readonly<Record<string, string>>;
-  readonly started: (pid: number | undefined) => void;
-  /** Call when it has ended, together with what it left behind. */
-  readonly ended: () => void;
-}
-
-/** Makes a command, and whatever it starts, end with this process, however that ends. */
-const watchCommand = (): WatchedCommand => {
-  count += 1;
-  const which = String(count);
-  report(`+${which}`);
-  return {
-    mark: { [startedVariable]: startedBy(run, which) },
-    started: (pid) => report(`+${which} ${pid ?? ""}`),
-    ended: () => report(`-${which}`),
-  };
-};
-
-/**
- * Returns the mark for commands that only query and end soon, and therefore do not have to be
- * reported one by one.
- */
-export const watchQuestions = (): WatchedCommand["mark"] => {
-  watcher ??= startWatcher();
-  return { [startedVariable]: questionsOf(run) };
 };
 
 /**
@@ -275,10 +30,10 @@ export const watchQuestions = (): WatchedCommand["mark"] => {
  */
 export type Stops = readonly { readonly signal: NodeJS.Signals; readonly afterMs: number }[];
 
-interface CommandOptions {
+export interface CommandOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Aborting asks the command to stop, and ends it and everything it started if it does not. */
+  /** Aborting asks the command to stop, and ends it and its process group if it does not. */
   readonly signal?: AbortSignal | undefined;
   readonly stops?: Stops;
   /** Maximum run time; the command is then stopped. */
@@ -306,6 +61,12 @@ const STOPS: Stops = [
   { signal: "SIGKILL", afterMs: 3000 },
 ];
 
+/** Time for a command to end that is asked a last time, because this process has to end. */
+const HURRY_MS = 3000;
+
+/** Time for the output of a command that has ended; something else may hold it open. */
+const OUTPUT_MS = 1000;
+
 /** Collects a command's output while it runs. */
 const collect = (out: Readable, err: Readable, onLine: (line: string) => void = () => {}) => {
   const stdout: string[] = [];
@@ -325,12 +86,13 @@ const collect = (out: Readable, err: Readable, onLine: (line: string) => void = 
 };
 
 /** Stops a command on request, or when its time is over. */
-const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: CommandOptions) => {
+const stopper = (child: ChildProcess, { signal, timeoutMs, stops = STOPS }: CommandOptions) => {
   const timers: NodeJS.Timeout[] = [];
   let timedOut = false;
+  const send = (step: Stops[number]) =>
+    timers.push(setTimeout(() => signalCommand(child, step.signal), step.afterMs));
   const stop = () => {
-    for (const step of stops)
-      timers.push(setTimeout(() => signalProcess(pid, step.signal), step.afterMs));
+    for (const step of stops) send(step);
   };
   const overtime = () => {
     timedOut = true;
@@ -341,6 +103,12 @@ const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: 
   if (signal?.aborted) stop();
   return {
     timedOut: () => timedOut,
+    /** Asks once more, and leaves it less time. */
+    hurry: () => {
+      const last = stops.findLast((step) => step.signal !== "SIGKILL");
+      if (last) send({ signal: last.signal, afterMs: 0 });
+      send({ signal: "SIGKILL", afterMs: HURRY_MS });
+    },
     settle: () => {
       for (const timer of timers) clearTimeout(timer);
       signal?.removeEventListener("abort", stop);
@@ -348,10 +116,21 @@ const stopper = (pid: number | undefined, { signal, timeoutMs, stops = STOPS }: 
   };
 };
 
+/** The commands that are running: each asks its command to hurry, and resolves when it has ended. */
+const running = new Set<() => Promise<unknown>>();
+
 /**
- * Runs a command to completion in a separate process group. A Ctrl-C in the terminal reaches the
- * command only once, through `signal`. Neither the command nor anything it started outlives this
- * process, even if this process is killed.
+ * Ends all commands within three seconds, for a process that has to end. They are asked first:
+ * Pulumi's plugins are in process groups of their own, and end only if Pulumi ends them.
+ */
+export const endCommands = async (): Promise<void> => {
+  await Promise.all([...running].map((end) => end()));
+};
+
+/**
+ * Runs a command to completion in a process group of its own, so that a Ctrl-C in the terminal
+ * reaches it only once, through `signal`. What is left of the group when the command or this process
+ * ends is killed, unless this process is killed itself.
  */
 export const runCommand = (
   command: string,
@@ -359,40 +138,45 @@ export const runCommand = (
   options: CommandOptions = {},
 ): Promise<Ended> =>
   new Promise((done, failed) => {
-    const watched = watchCommand();
     const child = spawn(command, args, {
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-      env: { ...(options.env ?? process.env), ...watched.mark },
+      env: options.env ?? process.env,
       detached: process.platform !== "win32",
       stdio: ["pipe", "pipe", "pipe"],
     });
-    watched.started(child.pid);
     // A command that does not read may have closed it already.
     child.stdin.on("error", () => undefined).end(options.input);
     const { stdout, lastLines } = collect(child.stdout, child.stderr, options.onLine);
-    const { settle, timedOut } = stopper(child.pid, options);
-    // In case this process itself ends unexpectedly.
-    const abandon = () => signalProcess(child.pid, "SIGKILL");
+    const { hurry, settle, timedOut } = stopper(child, options);
+    const killGroup = () => signalCommand(child, "SIGKILL");
+    const end = () =>
+      new Promise((ended) => {
+        child.once("exit", ended).once("error", ended);
+        hurry();
+      });
+    running.add(end);
     // Before any other exit handler: the command may write into folders that are removed.
-    process.prependListener("exit", abandon);
+    process.prependListener("exit", killGroup);
     const release = (): void => {
       settle();
-      process.off("exit", abandon);
+      running.delete(end);
+      process.off("exit", killGroup);
     };
-    let swept: Promise<void> | undefined;
+    let late: NodeJS.Timeout | undefined;
     child.on("error", (error) => {
       release();
-      watched.ended();
       failed(error);
     });
     child.on("exit", () => {
       release();
-      swept = endGroup(child.pid, watched.mark);
+      killGroup();
+      late = setTimeout(() => {
+        child.stdout.destroy();
+        child.stderr.destroy();
+      }, OUTPUT_MS);
     });
-    child.on("close", async (code) => {
-      await swept;
-      watched.ended();
-      const text = stdout.join("\n");
-      done({ code: code ?? undefined, stdout: text, lastLines, timedOut: timedOut() });
+    child.on("close", (code) => {
+      clearTimeout(late);
+      done({ code: code ?? undefined, stdout: stdout.join("\n"), lastLines, timedOut: timedOut() });
     });
   });

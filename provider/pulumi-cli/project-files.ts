@@ -4,7 +4,6 @@ import { readPlainFile } from "../kernel/files.js";
 import { isObject, jsonIn } from "../kernel/json.js";
 import { ownCommand } from "../kernel/package.js";
 import type { SettingSource } from "../service/settings.js";
-import { watchQuestions } from "./processes.js";
 import { findProgram } from "./pulumi-cli.js";
 import { type PulumiPlace, printedJson, queryPulumi } from "./pulumi-queries.js";
 
@@ -67,7 +66,7 @@ export const pulumiPlace = (
 ): PulumiPlace | undefined => {
   const command = findProgram("pulumi", env.PATH);
   if (command === undefined) return undefined;
-  return { command, folder, env: { ...env, ...watchQuestions() }, ...(stack ? { stack } : {}) };
+  return { command, folder, env, ...(stack ? { stack } : {}) };
 };
 
 /**

@@ -168,7 +168,7 @@ export const writtenOnce = { PULUMI_SKIP_CHECKPOINTS: "true" } as const;
 export const pulumiStops: Stops = [
   { signal: "SIGINT", afterMs: 0 },
   { signal: "SIGINT", afterMs: 3000 },
-  { signal: "SIGKILL", afterMs: 6000 },
+  { signal: "SIGKILL", afterMs: 8000 },
 ];
 
 /** Variables of a shell about Pulumi, and about accounts of the service. */

@@ -1,12 +1,10 @@
-import { type ExecFileException, execFile } from "node:child_process";
-import { readFileSync, readlinkSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { readPlainFile } from "../kernel/files.js";
 import { isObject } from "../kernel/json.js";
-import { ifReadable } from "./processes.js";
+import { type CommandOptions, type Ended, runCommand } from "./processes.js";
 
 /** The Pulumi CLI to query, with its folder, environment, and stack. */
 export interface PulumiPlace {
@@ -23,9 +21,10 @@ export interface PulumiPlace {
 type PulumiAnswer = { readonly text: string } | { readonly reason: string };
 
 const longestMs = 20_000;
+/** A command that only reads needs no time to end. */
+const reading = { timeoutMs: longestMs, stops: [{ signal: "SIGKILL", afterMs: 0 }] } as const;
 const attempts = 3;
 const againMs = 100;
-const largestBytes = 512 * 1024 * 1024;
 
 /** Options that choose the stack may come from the environment; others would change the output. */
 const kept = new Set(["PULUMI_OPTION_CWD", "PULUMI_OPTION_STACK"]);
@@ -46,10 +45,8 @@ export const quietEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => (
 });
 
 /** The last line of an error; the CLI uses no colors if it does not write to a terminal. */
-const reasonIn = (stderr: string): string | undefined =>
-  stderr
-    .trim()
-    .split("\n")
+const reasonIn = ({ lastLines }: Ended): string | undefined =>
+  lastLines
     .findLast((line) => line.trim() !== "")
     ?.replace(/^error: /, "")
     .trim();
@@ -58,40 +55,30 @@ const reasonIn = (stderr: string): string | undefined =>
 const execPulumi = (
   { command, folder, env, stack }: PulumiPlace,
   args: readonly string[],
-  { input = "", timeout = 0 }: { readonly input?: string; readonly timeout?: number },
-) =>
-  new Promise<Readonly<Record<"stdout" | "stderr", string>> & { error: ExecFileException | null }>(
-    (resolve) => {
-      const all = [...args, ...(stack ? ["--stack", stack] : []), "--non-interactive"];
-      const options = {
-        cwd: folder,
-        env: quietEnvironment(env),
-        timeout,
-        // Commands with a time limit only read.
-        killSignal: "SIGKILL",
-        maxBuffer: largestBytes,
-        windowsHide: true,
-      } as const;
-      const child = execFile(command, all, options, (error, stdout, stderr) =>
-        resolve({ error, stdout, stderr }),
-      );
-      // A CLI that ends before it has read everything reports the reason itself.
-      child.stdin?.on("error", () => undefined);
-      child.stdin?.end(input);
-    },
-  );
+  options: Pick<CommandOptions, "input" | "timeoutMs" | "stops">,
+): Promise<Ended> => {
+  const all = [...args, ...(stack ? ["--stack", stack] : []), "--non-interactive"];
+  return runCommand(command, all, { cwd: folder, env: quietEnvironment(env), ...options });
+};
 
 /**
- * Runs a command that changes a stack, and returns whether it succeeded and what it printed. Never
- * throws.
+ * Runs a command that changes a stack, and returns whether it succeeded and what it printed.
+ *
+ * @throws Error if the command cannot be started
  */
 export const runStackCommand = async (
   place: PulumiPlace,
   args: readonly string[],
-  input?: string,
+  input = "",
 ): Promise<{ readonly ok: boolean; readonly said: string }> => {
-  const { error, stdout, stderr } = await execPulumi(place, args, input ? { input } : {});
-  return { ok: !error, said: `${stderr}${stdout}`.replace(/^error: /gm, "").trim() };
+  const { code, lastLines } = await execPulumi(place, args, { input });
+  return {
+    ok: code === 0,
+    said: lastLines
+      .join("\n")
+      .replace(/^error: /gm, "")
+      .trim(),
+  };
 };
 
 /** Pulumi's file backend writes its files beside a state in place: a reader may see half of one. */
@@ -105,11 +92,11 @@ export const queryPulumi = async (
   args: readonly string[],
 ): Promise<PulumiAnswer> => {
   for (let attempt = 1; ; attempt += 1) {
-    const { error, stdout, stderr } = await execPulumi(place, args, { timeout: longestMs });
-    if (!error) return { text: stdout };
-    if (error.killed) return { reason: `no response within ${longestMs / 1000} s` };
-    const missing = error.code === "ENOENT" ? "pulumi is not on PATH" : "Pulumi gave no reason";
-    const reason = reasonIn(stderr) ?? missing;
+    const ended = await execPulumi(place, args, reading).catch(() => undefined);
+    if (!ended) return { reason: "pulumi is not on PATH" };
+    if (ended.code === 0) return { text: ended.stdout };
+    if (ended.timedOut) return { reason: `no response within ${longestMs / 1000} s` };
+    const reason = reasonIn(ended) ?? "Pulumi gave no reason";
     if (!isTorn(reason) || attempt === attempts) return { reason };
     await pause(againMs);
   }
@@ -155,43 +142,6 @@ export const mayBe = (name: string, asked: string): boolean =>
 /** Whether a listed stack is certainly the requested one. */
 export const isListedAs = ({ name, current }: ListedStack, asked: string | undefined): boolean =>
   asked === undefined ? current : name === asked;
-
-/** A process as `/proc` shows it. */
-export interface ProcessFacts {
-  readonly exe: string;
-  readonly folder: string;
-  readonly args: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
-}
-
-const listIn = (text: string): readonly string[] => text.split("\0").slice(0, -1);
-
-const environmentIn = (text: string): NodeJS.ProcessEnv =>
-  Object.fromEntries(
-    listIn(text).map((entry) => {
-      const at = entry.indexOf("=");
-      return [entry.slice(0, at), entry.slice(at + 1)];
-    }),
-  );
-
-/**
- * Reads a process's details from `/proc` (Linux only); undefined if the process has ended or
- * belongs to another user.
- */
-export const processFacts = (pid: number): ProcessFacts | undefined =>
-  ifReadable(() => {
-    const of = (name: string): string => `/proc/${pid}/${name}`;
-    return {
-      exe: readlinkSync(of("exe")),
-      folder: readlinkSync(of("cwd")),
-      args: listIn(readFileSync(of("cmdline"), "utf8")),
-      env: ifReadable(() => environmentIn(readFileSync(of("environ"), "utf8"))) ?? process.env,
-    };
-  });
-
-/** Whether a process is the `pulumi` program, which some packagers wrap under another name. */
-export const isPulumi = ({ exe }: Pick<ProcessFacts, "exe">): boolean =>
-  /^\.?pulumi(-wrapped)?_?( \(deleted\))?$/.test(basename(exe));
 
 /** Whether a run is using a stack, if the backend shows that. */
 export type StackLock =

@@ -4,11 +4,10 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
-import { isRunning } from "../../provider/pulumi-cli/processes.js";
 import { type CliProject, cliProject, withoutPace } from "../support/cli-project.js";
 import { leakingFiles } from "../support/left-behind.js";
 import { oddAccount, oddCanary } from "../support/odd-account.js";
-import { descendants, killTree } from "../support/processes.js";
+import { descendants, isRunning, killTree } from "../support/processes.js";
 import { type StrictService, startStrictService } from "../support/strict-service.js";
 
 const main = join(__dirname, "..", "..", "dist", "cli", "main.js");

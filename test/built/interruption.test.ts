@@ -3,12 +3,11 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, type TestContext, test } from "vitest";
 import { packageRoot } from "../../provider/kernel/package.js";
-import { isRunning } from "../../provider/pulumi-cli/processes.js";
 import { withoutPace } from "../support/cli-project.js";
 import { type Door, doorOfTests, doors } from "../support/door.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { languageHost } from "../support/language-hosts.js";
-import { descendants, stopProviders } from "../support/processes.js";
+import { descendants, isRunning, stopProviders } from "../support/processes.js";
 
 /**
  * How a run reaches the life cycle. A language host runs the plugin of a folder: the engine gives it no signal,
@@ -155,8 +154,8 @@ test.for([
   },
 );
 
-test.for(plugins)(
-  "kill -9 of the command line alone, while creations wait: the plugin ends, and sends nothing more (%s)",
+test.for(deliveries)(
+  "kill -9 of the command line alone, while creations wait: the provider ends, and sends nothing more (%s)",
   async (delivery, context) => {
     await open({ plan: "developer", burst: 1 }, delivery, context);
     const { child, ended } = project.start(["up", "--yes", "--skip-preview"]);

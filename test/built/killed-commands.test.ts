@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
-import { goneWith, markedWith, markVariable } from "../support/processes.js";
+import { endWith, goneWith, markedWith, markVariable } from "../support/processes.js";
 import { withSlowness } from "../support/slowness.js";
 
 /** How often each command is killed, and how often it is stopped: more on demand. */
@@ -75,11 +75,9 @@ const commands: Readonly<Record<string, Interrupted>> = {
   orphans: { args: ["orphans", "--delete"], ups: 0.4, code: 0, writes: true },
 };
 
-/** How long what a killed command has started may outlive it. */
-const goneMs = 5000;
 /** How long a command may take to end that is asked once, and after it was asked twice. */
 const stopMs = 10_000;
-const secondStopMs = 1000;
+const secondStopMs = 4000;
 /** Signals that come sooner after one another count as one. */
 const sameSignalMs = 300;
 
@@ -160,14 +158,14 @@ interface Round {
   readonly run: (how: Interrupt) => ReturnType<typeof interruptAt>;
 }
 
-/** Nothing that it started outlives it. @returns how many processes that were */
-const killed = async ({ at, run }: Round): Promise<number> => {
+/** What it started may run to its end, and nothing is lost by it. @returns how many processes that were */
+const killed = async ({ command, run }: Round): Promise<number> => {
   const { mark, count } = await run((child, ended) => {
     child.kill("SIGKILL");
     return ended;
   });
-  const took = await timeAtRest(() => goneWith(mark));
-  expect({ at, count, gone: took < goneMs || took }).toEqual({ at, count, gone: true });
+  if (command.writes) await goneWith(mark);
+  await endWith(mark);
   return count;
 };
 
@@ -186,8 +184,6 @@ const stopped =
       took = await timeAtRest(() => ended);
     });
     const inTime = took < (twice ? secondStopMs : stopMs);
-    // After the second signal it does not wait until those that it has killed are gone.
-    if (twice) await goneWith(mark, goneMs);
     const left = markedWith(mark).length;
     // Without a code: before it could listen. With its own: the signal came when all was done.
     const said = [null, 130, command.code].includes(code) ? "" : `${code}: ${errors}`;
@@ -199,7 +195,7 @@ const stopped =
   };
 
 test.each(Object.keys(commands))(
-  `killed, and stopped once or twice, ${rounds} times each: it ends with all that it started, and the next run is clean: %s`,
+  `killed, and stopped once or twice, ${rounds} times each: the next run is clean: %s`,
   { timeout: rounds * 240_000 },
   async (name) => {
     const command = commands[name];

@@ -162,7 +162,7 @@ test("a read that meets a write is repeated", async () => {
     "echo 'error: failed to load checkpoint: EOF' >&2; exit 255",
   );
   const place = { command, folder, env: { PATH: process.env.PATH } };
-  expect(await queryPulumi(place, ["stack", "export"])).toEqual({ text: "fine\n" });
+  expect(await queryPulumi(place, ["stack", "export"])).toEqual({ text: "fine" });
 });
 
 test("what makes the CLI log, trace, or show more is not handed on", () => {

@@ -1,7 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { isRunning, markedProcesses } from "../../provider/pulumi-cli/processes.js";
 
 const read = (path: string): string => {
   try {
@@ -11,23 +10,21 @@ const read = (path: string): string => {
   }
 };
 
+const allProcesses = (): readonly number[] =>
+  readdirSync("/proc").map(Number).filter(Number.isInteger);
+
+/** State and parent of a process. */
+const statOf = (pid: number | string): readonly string[] =>
+  read(`/proc/${pid}/stat`)
+    .replace(/^.*\) /, "")
+    .split(" ");
+
+/** Whether a process runs; one that has ended does not, even if nobody has collected it (Linux). */
+export const isRunning = (pid: number): boolean => !["", "Z"].includes(statOf(pid)[0] ?? "");
+
 /** Processes below a process, by what their command line holds (Linux). */
 export const descendants = (root: number, holds: string): readonly number[] => {
-  const parents = new Map(
-    readdirSync("/proc")
-      .filter((name) => /^\d+$/.test(name))
-      .map(
-        (name) =>
-          [
-            Number(name),
-            Number(
-              read(`/proc/${name}/stat`)
-                .replace(/^.*\) /, "")
-                .split(" ")[1],
-            ),
-          ] as const,
-      ),
-  );
+  const parents = new Map(allProcesses().map((pid) => [pid, Number(statOf(pid)[1])] as const));
   const isBelow = (pid: number): boolean => {
     const parent = parents.get(pid);
     return parent === root || (parent !== undefined && parent > 1 && isBelow(parent));
@@ -55,14 +52,24 @@ export const stopProviders = (
 /** A variable whose value marks whatever a process starts, wherever that goes. */
 export const markVariable = "TEST_STARTED";
 
-/** Whatever runs with this mark. */
+/** Whatever runs with this mark (Linux). */
 export const markedWith = (mark: string): readonly number[] =>
-  markedProcesses(markVariable, new Set([mark]));
+  allProcesses().filter((pid) =>
+    read(`/proc/${pid}/environ`).split("\0").includes(`${markVariable}=${mark}`),
+  );
 
 /** Until nothing runs with this mark, or the time is over: a process that is killed leaves others at work. */
 export const goneWith = async (mark: string, withinMs = 60_000): Promise<void> => {
   const start = performance.now();
   while (markedWith(mark).length > 0 && performance.now() - start < withinMs) await pause(20);
+};
+
+/** Ends whatever runs with this mark. */
+export const endWith = async (mark: string): Promise<void> => {
+  for (let left = markedWith(mark); left.length > 0; left = markedWith(mark)) {
+    for (const pid of left) if (isRunning(pid)) process.kill(pid, "SIGKILL");
+    await pause(20);
+  }
 };
 
 /** Ends a process and all below it, at once and without warning. */
