@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Pool } from "undici";
 import { systemClock } from "../provider/kernel/clock.js";
-import { pacedCalls } from "../provider/pacing/pacer.js";
+import { pacedCalls, unlimitedBurst } from "../provider/pacing/pacer.js";
 import { connectService } from "../provider/service/connect.js";
 import { setUpOperation } from "../provider/service/http/operations.js";
 import type { HttpResponse } from "../provider/service/http/transport.js";
@@ -104,7 +104,7 @@ const measured = async (pool: Pool, { rate, burst, beyond }: AloneCase): Promise
     tenant: `${rate} ${burst}`,
     plan: "enterprise",
     share: 1,
-    rates: () => rate,
+    limits: () => ({ rate, burst }),
   });
   const calls = burst + beyond;
   const start = performance.now();
@@ -117,7 +117,7 @@ const measured = async (pool: Pool, { rate, burst, beyond }: AloneCase): Promise
 
 /**
  * This package's pacer in real time, over loopback, against buckets that nobody else uses and of
- * which only the rate is known: all cases at once, about a minute.
+ * which rate and burst are known: all cases at once, about a minute.
  */
 export const measurePacerAlone = async (): Promise<AloneFigure[]> => {
   const server = await startChildServer("limited");
@@ -173,14 +173,12 @@ const connected = (origin: string) => {
     CONVERSATION_CLIENT_SECRET: "no-real-secret",
   };
   const settings = readSettings({ environment, config: () => undefined });
-  const unlimited = 1e9;
   const pace = pacedCalls({
     clock: systemClock,
     tenant: origin,
     plan: "enterprise",
-    burst: unlimited,
+    burst: unlimitedBurst,
     share: 1,
-    rates: () => unlimited,
   });
   return connectService(settings, { pace });
 };

@@ -1,7 +1,7 @@
 import { emulatorEnvironment } from "../cli/emulator-settings.js";
 import { type Emulator, startEmulator } from "../emulator/index.js";
 import type { Clock } from "../provider/kernel/clock.js";
-import { likelyBurst, rateOf } from "../provider/pacing/plan-rates.js";
+import { limitOf } from "../provider/pacing/plan-rates.js";
 import { authentication } from "../provider/resources/authentication.js";
 import { connectService, type Service } from "../provider/service/connect.js";
 import type { Pace } from "../provider/service/http/pace.js";
@@ -200,10 +200,10 @@ const creating = (plan: Plan) =>
   }) as const;
 
 /** Calls per second that a plan allows for each endpoint of the kind (specification §8.2). */
-export const rateFor = (plan: Plan): number => rateOf(creating(plan));
+export const rateFor = (plan: Plan): number => limitOf(creating(plan)).rate;
 
-/** Calls that a full bucket of a plan probably holds (assumed; the specification shows none). */
-export const burstFor = (plan: Plan): number => likelyBurst(creating(plan)).calls;
+/** Calls that a full bucket of a plan holds. */
+export const burstFor = (plan: Plan): number => limitOf(creating(plan)).burst;
 
 /** Resources that the engine has under way at a time: its `--parallel` on two cores. */
 export const inFlight = 8;

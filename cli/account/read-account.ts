@@ -6,7 +6,7 @@ import { sameJson } from "../../provider/kernel/json.js";
 import { wireReferences } from "../../provider/lifecycle/delete.js";
 import { objectTime } from "../../provider/lifecycle/ownership/mark.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
-import { conversationRate } from "../../provider/pacing/plan-rates.js";
+import { burstShare, conversationLimit } from "../../provider/pacing/plan-rates.js";
 import { resources } from "../../provider/resources/index.js";
 import { setUpOperation } from "../../provider/service/http/operations.js";
 import type { ListProgress, WireObject } from "../../provider/service/lists.js";
@@ -95,9 +95,15 @@ interface ListState extends ListProgress {
   readonly pageMs: number;
 }
 
-/** Milliseconds between two calls of a list at the rate of the plan; 0 if the plan is not known. */
-const intervalOf = ({ plan, share }: Settings, definition: Definition): number =>
-  plan ? 1000 / (conversationRate(setUpOperation(definition, "list"), plan) * share) : 0;
+/**
+ * Milliseconds between two calls of a list at the rate of the plan, and the calls that go at once;
+ * no interval if the plan is not known.
+ */
+const pacingOf = ({ plan, share, burst }: Settings, definition: Definition) => {
+  if (!plan) return { interval: 0, atOnce: 0 };
+  const limit = conversationLimit(setUpOperation(definition, "list"), plan);
+  return { interval: 1000 / (limit.rate * share), atOnce: burstShare(burst ?? limit.burst, share) };
+};
 
 /** Tracks the lists of several kinds, which are read in parallel. */
 const readingProgress = (
@@ -108,14 +114,15 @@ const readingProgress = (
 ) => {
   const began = clock.now();
   const states = new Map<string, ListState>();
-  const remainingOf = ({ kind }: Definition, interval: number): number => {
-    const state = states.get(kind);
+  const remainingOf = (definition: Definition): number => {
+    const { interval, atOnce } = pacingOf(settings, definition);
+    const state = states.get(definition.kind);
     // A list that has not answered takes at least one call.
     if (!state) return interval;
     if (state.done) return 0;
     const { callsLeft, pageMs, pages } = state;
     // The first calls of a full bucket go at once.
-    const waiting = Math.max(0, callsLeft - Math.max(0, (settings.burst ?? 0) - pages));
+    const waiting = Math.max(0, callsLeft - Math.max(0, atOnce - pages));
     return Math.max(callsLeft * pageMs, waiting * interval);
   };
   const report = (): void => {
@@ -125,10 +132,7 @@ const readingProgress = (
       callsLeft: all.reduce((sum, { callsLeft }) => sum + callsLeft, kinds.length - all.length),
       kindsDone: all.filter(({ done }) => done).length,
       kinds: kinds.length,
-      remainingMs: Math.max(
-        0,
-        ...kinds.map((each) => remainingOf(each, intervalOf(settings, each))),
-      ),
+      remainingMs: Math.max(0, ...kinds.map(remainingOf)),
     });
   };
   return {

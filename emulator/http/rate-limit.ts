@@ -17,15 +17,15 @@ interface Limit {
 }
 
 /**
- * Rates: specification §8.2. Bursts: 20 times the rate, as with a sibling service (assumed).
- * Independent on purpose: with the provider's table a rate that is wrong there would look right here.
+ * Rates: specification §8.2. Bursts: the vendor's documentation. Independent on purpose: with the
+ * provider's table a number that is wrong there would look right here.
  */
 const limits: Readonly<
   Record<Exclude<PlanName, "none">, { readonly standard: Limit; readonly special: Limit }>
 > = {
-  developer: { standard: { rate: 0.16, burst: 3 }, special: { rate: 0.16, burst: 3 } },
-  basic: { standard: { rate: 0.5, burst: 10 }, special: { rate: 1, burst: 20 } },
-  enterprise: { standard: { rate: 1, burst: 20 }, special: { rate: 5, burst: 100 } },
+  developer: { standard: { rate: 0.16, burst: 1 }, special: { rate: 0.16, burst: 1 } },
+  basic: { standard: { rate: 0.5, burst: 2 }, special: { rate: 1, burst: 3 } },
+  enterprise: { standard: { rate: 1, burst: 30 }, special: { rate: 5, burst: 15 } },
 };
 
 /** The endpoints with a rate of their own: specification §8.2. */
@@ -39,13 +39,11 @@ const special = new Set([
 /** The body of a rate-limit refusal, verbatim (specification §7). */
 export const tooManyRequests = { code: "429-001", developerMessage: "Too many requests." } as const;
 
-/**
- * Bursts: 20 times the rate, as documented for one of these services; at least one call (assumed).
- */
+/** Bursts: as in the conversation service (assumed). */
 const siblingLimit = (rates: SiblingRates, plan: Exclude<PlanName, "none">): Limit => {
   const [developer, basic, enterprise] = rates;
   const rate = { developer, basic, enterprise }[plan];
-  return { rate, burst: Math.max(1, Math.floor(20 * rate)) };
+  return { rate, burst: limits[plan].standard.burst };
 };
 
 /**

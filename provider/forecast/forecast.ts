@@ -1,5 +1,5 @@
 import { referencesOf } from "../definition/fields.js";
-import { burstShare, likelyBurst, rateOf } from "../pacing/plan-rates.js";
+import { burstShare, conversationLimit } from "../pacing/plan-rates.js";
 import { typeToken } from "../pointer.js";
 import { resources } from "../resources/index.js";
 import type { Endpoint } from "../service/http/operations.js";
@@ -34,8 +34,7 @@ export interface Conditions {
   /** Whether nothing says what the plan is. */
   readonly isPlanAssumed?: true;
   /**
-   * Number of calls that an endpoint accepts in a burst. Default: about 20 seconds' worth of calls
-   * at the endpoint's rate (assumed).
+   * Number of calls that every endpoint accepts in a burst. Default: as documented for the plan.
    */
   readonly burst?: number;
   /** Fraction of each limit that may be used, greater than 0 and at most 1. */
@@ -51,14 +50,11 @@ export interface Conditions {
  * reduces the burst.
  */
 const endpointLimit = (
-  { method, template }: Endpoint,
+  endpoint: Endpoint,
   { plan, burst, share }: Conditions,
 ): SimulatedLimit => {
-  const question = { service: "Conversation", version: "v3", plan, method, template };
-  return {
-    rate: rateOf(question) * share,
-    burst: burstShare(burst, share, likelyBurst(question).calls),
-  };
+  const limit = conversationLimit(endpoint, plan);
+  return { rate: limit.rate * share, burst: burstShare(burst ?? limit.burst, share) };
 };
 
 /** Conditions specified on the command line. */

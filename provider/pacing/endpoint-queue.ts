@@ -331,23 +331,13 @@ export const queuePerEndpoint = (
 export interface Admission {
   /**
    * Why the call may be sent. `due`: its token was added at the limit's rate. `saved`: its token
-   * had accumulated earlier. `probe`: the call tests whether more tokens have accumulated. `early`:
-   * the call tests whether the rate is higher.
+   * had accumulated earlier. `early`: the call tests whether the rate is higher.
    */
-  readonly kind: "due" | "saved" | "probe" | "early";
+  readonly kind: "due" | "saved" | "early";
   /** The admission's sequence number for this endpoint in this process. */
   readonly number: number;
-  /** The store's time when the call was admitted, in milliseconds. */
-  readonly at: number;
-  /**
-   * Number of tokens that were due before the call; for an early call, the fraction that it needed.
-   */
-  readonly tokens: number;
-  /**
-   * The bucket's `unprovedMs` before this call; restored if the call is refused, because a refused
-   * call proves nothing.
-   */
-  readonly unprovedMs?: number;
+  /** Number of tokens that the call takes: 1, or for an early call the fraction that was there. */
+  readonly taken: number;
 }
 
 /** A refusal to send a call now. */
@@ -475,7 +465,7 @@ export class UnlimitedUntilRefused implements EndpointLimiter {
     if (isFull) return { ...delay, waitMs: Number.POSITIVE_INFINITY, mayEndEarly: true };
     const number = state.admitted + 1;
     this.#state = { ...state, admitted: number, underWay: underWay + 1 };
-    return { kind: "due", number, at, tokens: 1 };
+    return { kind: "due", number, taken: 1 };
   }
 
   ended(admission: Admission, outcome: CallOutcome): void {

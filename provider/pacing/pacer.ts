@@ -1,4 +1,4 @@
-import { hash, randomUUID } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Clock } from "../kernel/clock.js";
 import { tokenEndpoint } from "../service/http/client.js";
 import { type Endpoint, endpointName } from "../service/http/operations.js";
@@ -22,7 +22,7 @@ import {
   ownAtFirst,
   type StepEnd,
 } from "./limiter.js";
-import { burstShare, conversationRate, type PlanRates } from "./plan-rates.js";
+import { burstShare, conversationLimit, type EndpointLimit, type PlanRates } from "./plan-rates.js";
 import {
   type BucketStore,
   memoryBuckets,
@@ -31,8 +31,8 @@ import {
 } from "./shared-buckets.js";
 import { TenantPlan } from "./tenant-plan.js";
 
-/** Calls per second that an endpoint allows on a plan. */
-type RateTable = (endpoint: Endpoint, plan: Plan) => number;
+/** What an endpoint allows on a plan. */
+type LimitTable = (endpoint: Endpoint, plan: Plan) => Pick<EndpointLimit, "rate" | "burst">;
 
 /** Pacing callbacks. */
 interface PacingHooks {
@@ -60,13 +60,13 @@ export interface PacingOptions extends PacingHooks {
    */
   readonly plan?: Plan | undefined;
   /**
-   * Number of calls that an endpoint accepts in a burst. If omitted, the pacer determines it. At
+   * Number of calls that every endpoint accepts in a burst. Default: as documented for the plan. At
    * {@link unlimitedBurst} or more, bursts are unlimited, and calls wait only after a refusal.
    */
   readonly burst?: number | undefined;
   /**
-   * Fraction of each limit that may be used, greater than 0 and at most 1. A value below 1 also
-   * limits a burst to that fraction of `burst`, or to one call if `burst` is omitted.
+   * Fraction of each rate and burst that may be used, greater than 0 and at most 1; of a burst, at
+   * least one call.
    */
   readonly share: number;
   /** Store for the buckets. Default: the memory of this process. */
@@ -76,8 +76,8 @@ export interface PacingOptions extends PacingHooks {
    * hour.
    */
   readonly totalMs?: number;
-  /** Rates of the endpoints. Default: Conversation v3 (specification §8.2). */
-  readonly rates?: RateTable | undefined;
+  /** Limits of the endpoints. Default: Conversation v3 (specification §8.2). */
+  readonly limits?: LimitTable | undefined;
 }
 
 /** A burst that no run can use up: a service that allows it has no effective limit. */
@@ -100,12 +100,6 @@ const harmless = <T>(hook: ((news: T) => void) | undefined) =>
 const isToken = ({ method, template }: Endpoint): boolean =>
   method === tokenEndpoint.method && template === tokenEndpoint.template;
 
-const onEachPlan = (endpoint: Endpoint, rates: RateTable): PlanRates => ({
-  developer: rates(endpoint, "developer"),
-  basic: rates(endpoint, "basic"),
-  enterprise: rates(endpoint, "enterprise"),
-});
-
 /** The listener for an unexpected plan. */
 const onGuessOf = ({ plan, onPlanGuess, onNotice }: PacingOptions) => {
   if (plan === undefined) return harmless(onPlanGuess);
@@ -123,7 +117,7 @@ const onGuessOf = ({ plan, onPlanGuess, onNotice }: PacingOptions) => {
  * calls to it wait only after a refusal.
  */
 export const pacedCalls = (options: PacingOptions): Pace => {
-  const { clock, share, burst, totalMs, rates = conversationRate } = options;
+  const { clock, share, burst, totalMs, limits = conversationLimit } = options;
   const store = options.store ?? memoryBuckets(() => clock.now());
   // Others can read the store.
   const tenant = hash("sha256", options.tenant).slice(0, 16);
@@ -135,19 +129,14 @@ export const pacedCalls = (options: PacingOptions): Pace => {
     onGuess: onGuessOf(options),
   });
   const isUnlimited = burst !== undefined && burst >= unlimitedBurst;
-  const mostBurst = burstShare(burst, share, Number.POSITIVE_INFINITY);
   const limiterOf = (endpoint: Endpoint) => {
     if (isToken(endpoint) || isUnlimited) return new UnlimitedUntilRefused(clock);
     const key = `${tenant}:${endpointName(endpoint)}`;
-    return new BucketLimiter({
-      store,
-      key,
-      plan,
-      rates: onEachPlan(endpoint, rates),
-      share,
-      burst,
-      mostBurst,
+    const limitOn = (on: Plan) => ({
+      ...limits(endpoint, on),
+      ...(burst === undefined ? {} : { burst }),
     });
+    return new BucketLimiter({ store, key, plan, limitOn, share });
   };
   const onWait = harmless(options.onWait);
   return queuePerEndpoint(limiterOf, { clock, totalMs, announcedMs: shortMs, onWait });
@@ -156,8 +145,8 @@ export const pacedCalls = (options: PacingOptions): Pace => {
 /** One of the tenant's services. */
 export interface PacedService {
   readonly baseUrl: string;
-  /** Rates of the service's endpoints. Default: those of Conversation v3. */
-  readonly rates?: RateTable | undefined;
+  /** Limits of the service's endpoints. Default: those of Conversation v3. */
+  readonly limits?: LimitTable | undefined;
 }
 
 /** Pacing for one tenant's services, and the store for their buckets. */
@@ -182,7 +171,7 @@ export const servicePaces = (settings: Settings, options: ServicePacesOptions): 
   const store = buckets ?? sharedBuckets({ clock, redisUrl, onNotice, environment });
   const shared = { clock, store, plan, burst, share, onWait, onPlanGuess, onNotice };
   return {
-    pace: ({ baseUrl, rates }) => pacedCalls({ ...shared, tenant: baseUrl, rates }),
+    pace: ({ baseUrl, limits }) => pacedCalls({ ...shared, tenant: baseUrl, limits }),
     close: () => store.close(),
   };
 };
@@ -191,15 +180,11 @@ interface BucketLimiterOptions {
   readonly store: BucketStore;
   /** Name of the bucket in the store. */
   readonly key: string;
-  /** Determines the applicable rates. */
+  /** Determines the applicable limit. */
   readonly plan: TenantPlan;
-  readonly rates: PlanRates;
+  readonly limitOn: (plan: Plan) => Pick<EndpointLimit, "rate" | "burst">;
   /** Fraction of the rate, and of the burst, that may be used. */
   readonly share: number;
-  /** Calls that the endpoint accepts at once, if configured. */
-  readonly burst?: number | undefined;
-  /** Calls of them that may be sent at once. */
-  readonly mostBurst: number;
 }
 
 /**
@@ -211,8 +196,7 @@ const driftPart = 1.0005;
 /** An endpoint with a known rate, whose bucket others may share. */
 class BucketLimiter implements EndpointLimiter {
   readonly #options: BucketLimiterOptions;
-  /** Identifies this process among those that share the bucket. */
-  readonly #process = randomUUID();
+  readonly #rates: PlanRates;
   #own = ownAtFirst;
   #last: StepEnd<unknown> | undefined;
   /** A store may take time, and each step needs the result of the previous one. */
@@ -220,6 +204,12 @@ class BucketLimiter implements EndpointLimiter {
 
   constructor(options: BucketLimiterOptions) {
     this.#options = options;
+    const rateOn = (plan: Plan): number => options.limitOn(plan).rate;
+    this.#rates = {
+      developer: rateOn("developer"),
+      basic: rateOn("basic"),
+      enterprise: rateOn("enterprise"),
+    };
   }
 
   ask(slept?: Slept): Promise<Admission | Delay> {
@@ -227,21 +217,22 @@ class BucketLimiter implements EndpointLimiter {
   }
 
   async ended(admission: Admission, outcome: CallOutcome): Promise<void> {
-    const { plan, key, rates } = this.#options;
+    const { plan, key } = this.#options;
     const evidence = await this.#step(
       (state, now, limit) => afterOutcome(state, admission, outcome, now, limit),
       true,
     );
-    if (evidence) await plan.learn(evidence, key, rates);
+    if (evidence) await plan.learn(evidence, key, this.#rates);
   }
 
   /** @param isOutcome many outcomes do not change the bucket, and then the store is not called */
   #step<R>(decide: Decide<R>, isOutcome: boolean): Promise<R> {
-    const { store, key, plan, rates, share, burst, mostBurst } = this.#options;
+    const { store, key, plan, limitOn, share } = this.#options;
     const done = this.#lastStep.then(async () => {
-      const { rate, early } = await plan.allowed(rates);
+      const { plan: on, early } = await plan.allowed(this.#rates);
+      const { rate, burst } = limitOn(on);
       const periodMs = (1000 / (rate * share)) * driftPart;
-      const limit = { periodMs, burst, mostBurst, early, process: this.#process };
+      const limit = { periodMs, burst, mostBurst: burstShare(burst, share), early };
       const own = this.#own;
       const last = isOutcome ? this.#last : undefined;
       const again = last && keptStep(decide, own, last.kept, last.now, limit);

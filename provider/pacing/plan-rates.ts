@@ -2,7 +2,7 @@ import { ConversationError } from "../kernel/errors.js";
 import type { Endpoint, Method } from "../service/http/operations.js";
 import { type Plan, plans } from "../service/plans.js";
 
-/** Calls per second, by plan. */
+/** A number for each plan, such as calls per second. */
 export type PlanRates = Readonly<Record<Plan, number>>;
 
 /**
@@ -16,6 +16,8 @@ export interface SpecialRate {
   readonly templates: readonly string[];
   /** Rates by plan. If a plan is omitted, its standard rate applies to these endpoints. */
   readonly rates: Partial<PlanRates>;
+  /** Bursts by plan. If a plan is omitted, its standard burst applies to these endpoints. */
+  readonly bursts?: Partial<PlanRates>;
 }
 
 /** One row in the rate table. */
@@ -28,6 +30,8 @@ export interface RateRow {
   readonly versions: readonly string[];
   /** Rates for every endpoint without its own rate. */
   readonly standard: PlanRates;
+  /** Calls in a burst; absent if no documentation states them. */
+  readonly bursts?: PlanRates;
   /** Endpoints with their own rate; empty if there are none. */
   readonly special: readonly SpecialRate[];
 }
@@ -45,21 +49,27 @@ const other = (
   special: readonly SpecialRate[] = [],
 ): RateRow => ({ source: "specification §8.3", service, versions, standard, special });
 
+/** Calls in a burst on most endpoints of the Conversation service. */
+const standardBursts = rates(1, 2, 30);
+
 const conversation: RateRow = {
   source: "specification §8.2",
   service: "Conversation",
   versions: ["v3"],
   standard: rates(0.16, 0.5, 1),
+  bursts: standardBursts,
   special: [
     {
       method: "POST",
       templates: ["/conversations/messages", "/assets"],
       rates: { basic: 1, enterprise: 5 },
+      bursts: { basic: 3, enterprise: 15 },
     },
     {
       method: "GET",
       templates: ["/conversations/{id}", "/assets/{id}"],
       rates: { basic: 1, enterprise: 5 },
+      bursts: { basic: 3, enterprise: 15 },
     },
   ],
 };
@@ -73,19 +83,27 @@ const conversation: RateRow = {
  */
 export const rateRows: readonly RateRow[] = [
   conversation,
-  other("Message Router", ["v3"], rates(0.16, 0.5, 0.5), [
-    {
-      method: "GET",
-      templates: [
-        "/entrypoint/{id}/agentavailability",
-        "/entrypoint/{id}/capacity",
-        "/entrypoint/{id}/checkeligibility",
-        "/entrypoint/{id}/chatallowed",
-        "/entrypoint/{id}/livesessionstatus",
-      ],
-      rates: { enterprise: 1 },
-    },
-  ]),
+  {
+    source: "specification §8.3",
+    service: "Message Router",
+    versions: ["v3"],
+    standard: rates(0.16, 0.5, 0.5),
+    bursts: rates(3, 10, 10),
+    special: [
+      {
+        method: "GET",
+        templates: [
+          "/entrypoint/{id}/agentavailability",
+          "/entrypoint/{id}/capacity",
+          "/entrypoint/{id}/checkeligibility",
+          "/entrypoint/{id}/chatallowed",
+          "/entrypoint/{id}/livesessionstatus",
+        ],
+        rates: { enterprise: 1 },
+        bursts: { enterprise: 20 },
+      },
+    ],
+  },
   other("Notification Manager", ["v3"], rates(0.16, 0.5, 1), [
     { method: "POST", templates: ["/messages", "/assets"], rates: { basic: 1, enterprise: 5 } },
   ]),
@@ -151,15 +169,17 @@ export interface RateQuestion {
   readonly template: string;
 }
 
-/** The number of calls in a short burst, and how reliable this number is. */
-export interface Burst {
-  /** Number of calls, at least 1. */
-  readonly calls: number;
+/** How often an endpoint may be called. */
+export interface EndpointLimit {
+  /** Calls per second. */
+  readonly rate: number;
+  /** Number of calls in a short burst, at least 1. */
+  readonly burst: number;
   /**
-   * Basis of the number. `public`: stated in a public reference. `assumed`: calculated from the
-   * rate in the same way as the public values.
+   * Basis of the burst. `vendor`: stated in the service's documentation. `assumed`: that of the
+   * same plan in the Conversation service.
    */
-  readonly basis: "public" | "assumed";
+  readonly basis: "vendor" | "assumed";
 }
 
 const listed = (choices: readonly string[]): string => [...new Set(choices)].join(", ");
@@ -207,66 +227,41 @@ const rowOf = (question: RateQuestion): RateRow => {
 const plain = (template: string): string => template.replace(/\{[^{}/]*\}/g, "{}");
 
 /**
- * Returns the rate limit of an endpoint in calls per second. This is the endpoint's own rate if the
- * table has one for the plan, otherwise the standard rate (specification §8.1 rule 3).
+ * Returns the rate limit of an endpoint: its own if the table has one for the plan, otherwise the
+ * standard one (specification §8.1 rule 3). A service that allows other bursts than documented
+ * costs pacing refused calls, and nothing else.
  *
  * @throws ConversationError `INPUT_INVALID` for a service, a version, or a plan that the table does
  * not contain; lists the valid ones
  * @example
- * const perSecond = rateOf({
+ * const { rate, burst } = limitOf({
  *   service: "Conversation", version: "v3", plan: "basic",
  *   method: "POST", template: "/conversations/messages",
  * });
  */
-export const rateOf = (question: RateQuestion): number => {
+export const limitOf = (question: RateQuestion): EndpointLimit => {
   assertQuestion(question);
   const row = rowOf(question);
-  if (!plans.includes(question.plan)) {
-    throw invalid(`There is no plan ${JSON.stringify(question.plan)}. Plans: ${plans.join(", ")}.`);
+  const { plan } = question;
+  if (!plans.includes(plan)) {
+    throw invalid(`There is no plan ${JSON.stringify(plan)}. Plans: ${plans.join(", ")}.`);
   }
   const path = plain(question.template);
   const own = row.special.find(
     ({ method, templates }) =>
       method === question.method && templates.some((template) => plain(template) === path),
   );
-  return own?.rates[question.plan] ?? row.standard[question.plan];
+  return {
+    rate: own?.rates[plan] ?? row.standard[plan],
+    burst: own?.bursts?.[plan] ?? (row.bursts ?? standardBursts)[plan],
+    basis: row.bursts ? "vendor" : "assumed",
+  };
 };
 
-/**
- * Returns the rate limit for an endpoint in Conversation v3, in calls per second (specification
- * §8.2).
- */
-export const conversationRate = ({ method, template }: Endpoint, plan: Plan): number =>
-  rateOf({ service: "Conversation", version: "v3", plan, method, template });
+/** Returns the rate limit for an endpoint in Conversation v3 (specification §8.2). */
+export const conversationLimit = ({ method, template }: Endpoint, plan: Plan): EndpointLimit =>
+  limitOf({ service: "Conversation", version: "v3", plan, method, template });
 
-/**
- * Returns the number of calls that may be sent at once: the given fraction of the burst, but at
- * least one call. If no burst is configured, this is one call for a fraction below 1, otherwise
- * `unknown`.
- *
- * @param unknown the burst of an endpoint for which none is configured
- */
-export const burstShare = (burst: number | undefined, share: number, unknown: number): number => {
-  if (burst !== undefined) return Math.max(1, Math.floor(burst * share));
-  return share < 1 ? 1 : unknown;
-};
-
-/** Seconds of the rate that a full bucket appears to hold. */
-const burstSeconds = 20;
-
-/** The only service whose bursts a public reference states. */
-const publicBursts = "Message Router";
-
-/**
- * Returns the number of calls that an endpoint probably accepts in a short burst: about 20 seconds'
- * worth of calls at its rate, but at least one. Use this number for forecasts. Pacing does not rely
- * on it, because the specification states no burst values (§8.2).
- *
- * @throws ConversationError `INPUT_INVALID` as {@link rateOf}
- * @example const { calls, basis } = likelyBurst({ service: "Message Router", version: "v3", plan:
- * "enterprise", method: "GET", template: "/entrypoint/{id}/capacity", });
- */
-export const likelyBurst = (question: RateQuestion): Burst => ({
-  calls: Math.max(1, Math.round(burstSeconds * rateOf(question))),
-  basis: same(question.service, publicBursts) ? "public" : "assumed",
-});
+/** Returns the part of a burst that may be used: the given fraction, but at least one call. */
+export const burstShare = (burst: number, share: number): number =>
+  Math.max(1, Math.floor(burst * share));

@@ -15,10 +15,10 @@ interface TenantPlanOptions {
   readonly onGuess?: ((plan: Plan) => void) | undefined;
 }
 
-/** What the plan allows for an endpoint. */
+/** What applies to an endpoint. */
 export interface Allowed {
-  /** Calls per second. */
-  readonly rate: number;
+  /** The plan that the tenant seems to have. */
+  readonly plan: Plan;
   /**
    * Fraction of a token that allows one call while a higher plan is being tried (see
    * `RateLimit.early`).
@@ -83,7 +83,7 @@ export class TenantPlan {
     this.#loaded ??= this.#load();
     await this.#loaded;
     return {
-      rate: rates[this.#guess.state.plan],
+      plan: this.#guess.state.plan,
       early: earlyPart(this.#guess, this.#limits, rates),
     };
   }
@@ -118,17 +118,8 @@ export class TenantPlan {
   }
 }
 
-/**
- * What a response shows about the plan. `early`: the call was sent sooner than the plan allows.
- * `probe`: the call was sent to determine the burst size, so its refusal does not rule out the
- * plan.
- */
-export type PlanEvidence =
-  | "accepted"
-  | "refused"
-  | "early accepted"
-  | "early refused"
-  | "probe refused";
+/** What a response shows about the plan. `early`: the call was sent sooner than the plan allows. */
+export type PlanEvidence = "accepted" | "refused" | "early accepted" | "early refused";
 
 /** The stored part of the guess for the next process: plain JSON. */
 interface PlanState {
@@ -325,13 +316,6 @@ const earlyAccepted = (before: PlanGuess, event: PlanEvent, limits: PlanLimits):
   return withPlan(guess, { ...guess.state, plan: next }, higher(next, limits) ? 0 : undefined);
 };
 
-/** Says nothing against the plan; but now the bucket is certainly empty. */
-const probeRefused = (guess: PlanGuess, { endpoint, now }: PlanEvent): PlanGuess => {
-  const { refusals } = countsOf(guess, endpoint);
-  const series = { since: now, last: now, calls: 0 };
-  return withCounts(guess, endpoint, { refusals, acceptedSince: 0, refusedAt: now, series });
-};
-
 /** The tenant does not have the higher plan, or others use it up. */
 const earlyRefused = (guess: PlanGuess, { endpoint, now }: PlanEvent): PlanGuess => {
   const counts = { ...countsOf(guess, endpoint), acceptedSince: 0, refusedAt: now };
@@ -382,7 +366,6 @@ const learners = {
   accepted,
   "early accepted": earlyAccepted,
   "early refused": earlyRefused,
-  "probe refused": probeRefused,
   refused,
 } satisfies Record<
   PlanEvidence,

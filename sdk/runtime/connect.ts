@@ -4,7 +4,7 @@ import { ConversationError, isConversationError } from "../../provider/kernel/er
 import { withoutUndefined } from "../../provider/kernel/json.js";
 import { waitOutRefusals } from "../../provider/pacing/endpoint-queue.js";
 import { type ServicePaces, servicePaces } from "../../provider/pacing/pacer.js";
-import { rateOf } from "../../provider/pacing/plan-rates.js";
+import { limitOf } from "../../provider/pacing/plan-rates.js";
 import type { BucketStore } from "../../provider/pacing/shared-buckets.js";
 import { sharedParts } from "../../provider/service/connect.js";
 import type { Answer } from "../../provider/service/http/answer.js";
@@ -385,7 +385,8 @@ const otherServices = (
       paces.get(key) ??
       connection.pace({
         baseUrl,
-        rates: ({ method, template }, plan) => rateOf({ service, version, plan, method, template }),
+        limits: ({ method, template }, plan) =>
+          limitOf({ service, version, plan, method, template }),
       });
     paces.set(key, pace);
     return pace;
@@ -398,7 +399,7 @@ const otherServices = (
     const call: ServiceCall = { ...rest, ...withoutUndefined({ signal, params, query }) };
     const { service, version, method, path: template } = call;
     // Also without pacing: an unknown service or version is a mistake.
-    rateOf({ service, version, plan: "enterprise", method, template });
+    limitOf({ service, version, plan: "enterprise", method, template });
     const baseUrl = baseOf(call);
     const title = `call ${service} ${version}`;
     const path = pathOf(call);

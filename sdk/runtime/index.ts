@@ -9,12 +9,11 @@ export {
 } from "../../provider/kernel/errors.js";
 export type { JsonObject } from "../../provider/kernel/json.js";
 export {
-  type Burst,
-  likelyBurst,
+  type EndpointLimit,
+  limitOf,
   type PlanRates,
   type RateQuestion,
   type RateRow,
-  rateOf,
   rateRows,
   type SpecialRate,
 } from "../../provider/pacing/plan-rates.js";

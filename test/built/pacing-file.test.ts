@@ -31,7 +31,7 @@ const path = () => join(folder, "pulumi-conversation", "buckets.sqlite");
 test("four processes share a rate and a burst through the file", async () => {
   const limit = { rate: 20, burst: 10, calls: 25 };
   const { url, bucket, accepted } = await limited(limit.rate, limit.burst);
-  const task = { url, rate: limit.rate, calls: limit.calls, cacheFolder: folder };
+  const task = { url, ...limit, cacheFolder: folder };
   const skews = [0, 30_000, -30_000, 0];
   const { results, warnings, slowness } = await together(
     skews.map((skewMs) => ({ ...task, skewMs })),
@@ -49,7 +49,7 @@ test("four processes share a rate and a burst through the file", async () => {
 
 test("a killed process takes nothing with it", async () => {
   const { url, bucket, accepted } = await limited(10, 5);
-  const task = { url, rate: 10, calls: 20, cacheFolder: folder };
+  const task = { url, rate: 10, burst: 5, calls: 20, cacheFolder: folder };
   const { results, slowness } = await together([task, task, task, task], async ([first]) => {
     while (accepted.length < 20) await new Promise((resolve) => setTimeout(resolve, 5));
     first?.kill();
@@ -62,14 +62,14 @@ test("a killed process takes nothing with it", async () => {
 
 test("the file is for its user only and does not hold the address of the service", async () => {
   const { url } = await limited(20, 4);
-  await together([{ url, rate: 20, calls: 2, cacheFolder: folder }]);
+  await together([{ url, rate: 20, burst: 4, calls: 2, cacheFolder: folder }]);
   expect(statSync(path()).mode & 0o777).toBe(0o600);
   expect(readFileSync(path(), "latin1")).not.toContain("127.0.0.1");
 });
 
 test("a damaged file is made anew", async () => {
   const { url } = await limited(20, 4);
-  const task = { url, rate: 20, calls: 6, cacheFolder: folder };
+  const task = { url, rate: 20, burst: 4, calls: 6, cacheFolder: folder };
   await together([task]);
   writeFileSync(
     path(),

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 const tasksFor = async (rate: number, burst: number, calls: number) => {
   service = await limitedService(rate, burst);
-  const task = { url: service.url, rate, calls, ...(redis ? { redisUrl: redis.url } : {}) };
+  const task = { url: service.url, rate, burst, calls, ...(redis ? { redisUrl: redis.url } : {}) };
   return { service, tasks: [task, task, task, task] };
 };
 

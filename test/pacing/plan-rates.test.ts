@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Plan } from "../../provider/service/plans.js";
-import { likelyBurst, plans, rateOf, rateRows } from "../../sdk/runtime/index.js";
+import { limitOf, plans, rateRows } from "../../sdk/runtime/index.js";
 import { specialRates, standardRates } from "../support/specification.js";
 
 const methodOf = (name: string) => {
@@ -12,7 +12,7 @@ const methodOf = (name: string) => {
 const ratesOf = (service: string, version: string, endpoint: string) =>
   plans.map((plan) => {
     const template = endpoint.slice(endpoint.indexOf(" ") + 1);
-    return rateOf({ service, version, plan, method: methodOf(endpoint), template });
+    return limitOf({ service, version, plan, method: methodOf(endpoint), template }).rate;
   });
 
 test.each(standardRates)("%s %s has its standard rates", (service, version, rates) => {
@@ -45,12 +45,12 @@ test.each([
   ["PUT", "/accounts/{id}"],
 ] as const)("%s %s of the conversation service has the standard rate", (method, template) => {
   const question = { service: "Conversation", version: "v3", method, template };
-  expect(plans.map((plan) => rateOf({ ...question, plan }))).toEqual([0.16, 0.5, 1]);
+  expect(plans.map((plan) => limitOf({ ...question, plan }).rate)).toEqual([0.16, 0.5, 1]);
 });
 
 test("the names of placeholders and the case of the service do not matter", () => {
   const question = { service: "conversation", version: "V3", method: "GET" } as const;
-  expect(rateOf({ ...question, plan: "basic", template: "/assets/{assetId}" })).toBe(1);
+  expect(limitOf({ ...question, plan: "basic", template: "/assets/{assetId}" }).rate).toBe(1);
 });
 
 test.each([
@@ -59,17 +59,29 @@ test.each([
   [{ plan: "gold" as Plan }, /no plan "gold". Plans: developer, basic, enterprise/],
 ])("%j is refused with the choices", (change, message) => {
   const question = { service: "Conversation", version: "v3", plan: "basic" } as const;
-  const ask = () => rateOf({ ...question, method: "GET", template: "/channels", ...change });
+  const ask = () => limitOf({ ...question, method: "GET", template: "/channels", ...change });
   expect(ask).toThrow(message);
 });
 
 test.each([
-  ["developer", "/channels", 3],
-  ["basic", "/channels", 10],
-  ["enterprise", "/channels", 20],
-  ["basic", "/assets", 20],
-  ["enterprise", "/assets", 100],
-] as const)("on %s POST %s probably takes %i calls in a spike", (plan, template, calls) => {
-  const question = { service: "Conversation", version: "v3", method: "POST" } as const;
-  expect(likelyBurst({ ...question, plan, template })).toEqual({ calls, basis: "assumed" });
+  ["POST", "/channels", [1, 2, 30]],
+  ["DELETE", "/assets/{id}", [1, 2, 30]],
+  ["POST", "/conversations/messages", [1, 3, 15]],
+  ["GET", "/conversations/{id}", [1, 3, 15]],
+  ["POST", "/assets", [1, 3, 15]],
+  ["GET", "/assets/{id}", [1, 3, 15]],
+] as const)("%s %s has the documented bursts", (method, template, bursts) => {
+  const question = { service: "Conversation", version: "v3", method, template };
+  for (const [place, plan] of plans.entries())
+    expect(limitOf({ ...question, plan })).toMatchObject({ burst: bursts[place], basis: "vendor" });
+});
+
+test.each([
+  ["Message Router", "/entrypoint/{id}/capacity", [3, 10, 20], "vendor"],
+  ["Message Router", "/anything", [3, 10, 10], "vendor"],
+  ["Case Manager", "/cases", [1, 2, 30], "assumed"],
+] as const)("%s GET %s: bursts of %j are %s", (service, template, bursts, basis) => {
+  const question = { service, version: "v3", method: "GET", template } as const;
+  for (const [place, plan] of plans.entries())
+    expect(limitOf({ ...question, plan })).toMatchObject({ burst: bursts[place], basis });
 });

@@ -75,7 +75,7 @@ test.each<[string, readonly unknown[], string]>([
   ["callbacks", [right("callbacks", { maxWaiting: 0 })], "maxWaiting: must be at least 1"],
   ["callbacks", [right("callbacks", { onMessage: 5 })], "onMessage: must be a function"],
   ["callbacks", [right("callbacks", { accepts: ["x"] })], "accepts[0]: must be a message type"],
-  ["rateOf", [right("rateOf", { plan: 5 })], "plan: must be a string"],
+  ["limitOf", [right("limitOf", { plan: 5 })], "plan: must be a string"],
   ["authorizationUrl", [right("authorizationUrl", { scope: 5 })], "scope must be a string"],
   ["codeFromRedirect", [5, "s"], "address must be a string or a URL"],
   ["exchangeCode", [right("exchangeCode", { signal: 5 })], "signal must be an AbortSignal"],

@@ -12,7 +12,7 @@ import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { explainSetUp } from "../../../cli/explain/explain-command.js";
 import { progressOn } from "../../../cli/terminal/progress.js";
 import { startEmulator } from "../../../emulator/index.js";
-import { conversationRate } from "../../../provider/pacing/plan-rates.js";
+import { conversationLimit } from "../../../provider/pacing/plan-rates.js";
 import { channel } from "../../../provider/resources/channel.js";
 import { resources } from "../../../provider/resources/index.js";
 import { connectService } from "../../../provider/service/connect.js";
@@ -335,7 +335,7 @@ const reading = async (plan: Plan, burst: number) => {
 const ideal = (plan: Plan, burst: number): number =>
   Math.max(
     ...resources.map(({ collection }) => {
-      const rate = conversationRate({ method: "GET", template: `/${collection}` }, plan);
+      const { rate } = conversationLimit({ method: "GET", template: `/${collection}` }, plan);
       return Math.max(0, pages - burst) / rate;
     }),
   );

@@ -8,6 +8,7 @@ import { httpTransport } from "../../../provider/service/http/transport.js";
 export interface Task {
   readonly url: string;
   readonly rate: number;
+  readonly burst: number;
   readonly calls: number;
   readonly redisUrl?: string;
   readonly cacheFolder?: string;
@@ -36,7 +37,7 @@ const run = async (task: Task): Promise<Result> => {
     plan: "enterprise",
     share: 1,
     store,
-    rates: () => task.rate,
+    limits: () => task,
   });
   const transport = httpTransport();
   let refused = 0;

@@ -96,8 +96,8 @@ export const alone = async (
   options: Partial<PacingOptions> = {},
 ): Promise<SimulatedCalls> => {
   const time = new VirtualTime();
-  const rates = () => bucket.rate;
-  const pace = pacer(time, { rates, ...options });
+  const limits = () => bucket;
+  const pace = pacer(time, { limits, ...options });
   const outcome = await makeCalls(time, pace, count, calling(time, bucket, line));
   return { ...outcome, refused: bucket.refused };
 };

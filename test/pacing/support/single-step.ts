@@ -3,26 +3,22 @@ import type { Admission, CallOutcome, Slept } from "../../../provider/pacing/end
 import {
   afterOutcome,
   type Bucket,
+  fullBucket,
   type LimiterState,
   nextTurn,
   ownAtFirst,
   type RateLimit,
-  unknownBucket,
 } from "../../../provider/pacing/limiter.js";
 
-/** One call a second; nothing is configured. */
-export const limit: RateLimit = {
-  periodMs: 1000,
-  mostBurst: Number.POSITIVE_INFINITY,
-  process: "one",
-};
+/** One call a second, five at once. */
+export const limit: RateLimit = { periodMs: 1000, burst: 5, mostBurst: 5 };
 
 export const atFirst = (bucket?: Bucket): LimiterState => ({ own: ownAtFirst, bucket });
 
-/** A bucket of which something is known. */
-export const bucket = (known: Partial<Bucket> = {}): Bucket => ({
-  ...unknownBucket(0, 1000),
-  ...known,
+/** A full bucket, except for what is given. */
+export const bucket = (given: Partial<Bucket> = {}): Bucket => ({
+  ...fullBucket(0, limit),
+  ...given,
 });
 
 const frozen = <T>(value: T): T => {

@@ -69,10 +69,7 @@ export const rightCalls: Readonly<Record<string, readonly unknown[]>> = {
   ],
   conversationApp: [{ authenticate: { bearer: "b" }, maxWaiting: 5, acknowledge: "after" }],
   redisMemory: [{ url: "redis://localhost", name: "bot", rememberMs: 5 }],
-  rateOf: [
-    { service: "Conversation", version: "v3", plan: "basic", method: "GET", template: "/x" },
-  ],
-  likelyBurst: [
+  limitOf: [
     { service: "Conversation", version: "v3", plan: "basic", method: "GET", template: "/x" },
   ],
   authorizationUrl: [
