@@ -1,5 +1,5 @@
 import { textTable } from "../provider/kernel/columns.js";
-import { clients, ourName, ourNameWithBurst } from "./clients.js";
+import { clients, ourName } from "./clients.js";
 import type { CreationFigure, EngineFigure, Figures, OverheadFigure, Skipped } from "./figures.js";
 
 /** Bars end here; a longer one is cut and says so. */
@@ -104,8 +104,7 @@ export const panelsOf = (
   resources: number,
 ): readonly Panel[] => {
   const wanted = [...creation, ...disturbed].filter(
-    (one) =>
-      one.resources === resources && one.situation !== "shared" && one.client !== ourNameWithBurst,
+    (one) => one.resources === resources && one.situation !== "shared",
   );
   return [...Map.groupBy(wanted, titleOf)].map(([title, rows]) => ({ title, rows }));
 };
@@ -232,7 +231,7 @@ const alone = ({ pacer }: Figures): readonly string[] => {
       `${refused}`,
     ],
   );
-  const title = "real time, loopback, burst unknown";
+  const title = "real time, loopback";
   return ["", ...textTable([title, "calls", "ideal", "time", "over the ideal", "refused"], rows)];
 };
 

@@ -58,7 +58,7 @@ export const emulatorCommand = command({
     plan: choiceOption("<plan>", planNames, "The plan whose rates apply (default: none)."),
     burst: numberOption(
       "<calls>",
-      "The number of calls that an endpoint accepts in a burst.",
+      "The number of calls that every endpoint accepts in a burst (default: as documented for the plan).",
       1,
       1_000_000,
     ),

@@ -47,7 +47,7 @@ export const forecastCommand = command({
     plan,
     burst: numberOption(
       "<calls>",
-      "The number of calls that an endpoint accepts in a burst (default: CONVERSATION_BURST, then conversation:burst, then about 20 s of calls at the endpoint's rate).",
+      "The number of calls that an endpoint accepts in a burst (default: CONVERSATION_BURST, then conversation:burst, then as documented for the plan).",
       1,
     ),
     parallel: numberOption(
@@ -58,6 +58,11 @@ export const forecastCommand = command({
     pageSize: numberOption("<objects>", "The page size for lists (default: 10, assumed).", 1),
     maxMinutes: minutes("Exit with code 3 if the run takes longer than this."),
     maxCalls: numberOption("<calls>", "Exit with code 3 if the run makes more calls than this.", 0),
+    quotaLeft: numberOption(
+      "<calls>",
+      "Exit with code 5 if the run makes more calls with one HTTP method than this: what is left of the method's monthly quota (default: the plan's whole quota).",
+      0,
+    ),
     comparePlans: flagOption("Show how long the run would take on each plan."),
     from: textsOption(
       "<file...>",
@@ -71,6 +76,7 @@ export const forecastCommand = command({
         0: "done",
         3: "the run exceeds a limit that you set",
         4: "the service will refuse a deletion because something still uses the object",
+        5: "the run does not fit into the monthly quota",
         130: "interrupted",
       },
     },

@@ -26,7 +26,7 @@ import {
   stackExportIn,
 } from "../../provider/pulumi-cli/stack-documents.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
-import type { Plan } from "../../provider/service/plans.js";
+import { monthlyQuotas, type Plan } from "../../provider/service/plans.js";
 import { plan as planRule, type Settings } from "../../provider/service/setting-table.js";
 import {
   describeSettings,
@@ -115,10 +115,22 @@ export const checkPulumi = async (
   return limits === undefined ? ok("pulumi-cli", found) : warn("pulumi-cli", found, limits);
 };
 
-const planOf = ({ environment, config }: SettingSource): Plan => {
+const planOf = ({ environment, config }: SettingSource): Plan | undefined => {
   const names = settingNames("plan");
   const parsed = planRule((environment[names.environment] ?? config(names.config) ?? "").trim());
-  return "value" in parsed ? parsed.value : "enterprise";
+  return "value" in parsed ? parsed.value : undefined;
+};
+
+/** How many calls a month the plan allows. */
+export const checkQuota = (source: SettingSource): DoctorCheck => {
+  const name = "quota";
+  const plan = planOf(source);
+  const each = "calls a month for each HTTP method";
+  if (plan) return ok(name, `${plan} plan: ${monthlyQuotas[plan].toLocaleString("en-US")} ${each}`);
+  return ok(
+    name,
+    `the plan is not set; the lowest allows ${monthlyQuotas.developer.toLocaleString("en-US")} ${each}`,
+  );
 };
 
 /** Whether Pulumi runs enough steps in parallel for the objects of the stack: advice only. */
@@ -127,7 +139,7 @@ const checkParallel = (held: readonly StateResource[], source: SettingSource): D
   const now = defaultParallel(source.environment);
   const counts = countKinds(held);
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const best = recommendedParallel(planOf(source), counts, now);
+  const best = recommendedParallel(planOf(source) ?? "enterprise", counts, now);
   const together = `Pulumi runs ${withCount(now, "step")} in parallel`;
   if (total === 0)
     return ok(name, `${together}; the forecast command shows whether more would be faster`);
@@ -234,6 +246,7 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
     ...each,
     ...(whole && "status" in whole ? [whole] : []),
     checkEnvironmentNames(env),
+    checkQuota(source),
     checkParallel(held, source),
     checkProxy(env),
     checkCertificates(env),

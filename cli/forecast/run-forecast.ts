@@ -35,6 +35,7 @@ import type { printedForecastSchema } from "./printed-forecast.js";
 export interface ForecastOptions extends ConditionOptions {
   readonly maxMinutes?: number;
   readonly maxCalls?: number;
+  readonly quotaLeft?: number;
   readonly operation: ForecastOperation;
   readonly stack?: string;
   readonly comparePlans?: true;
@@ -57,6 +58,21 @@ const overBudget = (
   const count = `pulumi ${operation} would make ${withCount(totalCalls, "call")}, ${calls} more than --max-calls ${maxCalls} allows.`;
   return [...(seconds > 0 ? [time] : []), ...(calls > 0 ? [count] : [])];
 };
+
+/** Exit code if a run would exceed the monthly quota. */
+const overQuotaCode = 5;
+
+/** By how much a run exceeds what is left of the monthly quota, a sentence for each method. */
+const overQuota = (
+  { operation, plan, methods, monthlyQuota }: Forecast,
+  { quotaLeft = monthlyQuota }: ForecastOptions,
+): readonly string[] =>
+  Object.entries(methods)
+    .filter(([, calls]) => calls > quotaLeft)
+    .map(
+      ([method, calls]) =>
+        `pulumi ${operation} would make ${withCount(calls, `${method} call`)}, but ${quotaLeft} are left of the ${plan} plan's ${monthlyQuota} in a month. Wait for the next month, or use a higher plan.`,
+    );
 
 /** The stack's settings apply if the stack exists; files may come from elsewhere. */
 const readInputs = async (
@@ -132,8 +148,8 @@ const blockedDeletions = async (
 };
 
 /**
- * Makes the forecast. The exit code is 4 if the service will refuse a deletion, else 3 if the
- * budget is exceeded.
+ * Makes the forecast. The exit code is 4 if the service will refuse a deletion, else 5 if the quota
+ * does not suffice, else 3 if the budget is exceeded.
  *
  * @throws CommandFailure if there is no project, no stack, no preview that works, or no such file
  */
@@ -162,6 +178,8 @@ export const runForecast = async (
     : made;
   const over = overBudget(made, options);
   for (const sentence of over) say("over budget", sentence);
+  const lacking = overQuota(made, options);
+  for (const sentence of lacking) say("over quota", sentence);
   const lines = radius ? blastRadiusLines(radius) : [];
   const isBlocked = radius !== undefined && radius.blocked.length > 0;
   const faster = fasterParallel(workload, conditions);
@@ -170,6 +188,12 @@ export const runForecast = async (
     text:
       forecastReport(made, conditions, options.comparePlans === true, faster) +
       (lines.length > 0 ? `\n${lines.join("\n")}\n` : ""),
-    exitCode: isBlocked ? blockedDeletionCode : over.length > 0 ? overBudgetCode : 0,
+    exitCode: isBlocked
+      ? blockedDeletionCode
+      : lacking.length > 0
+        ? overQuotaCode
+        : over.length > 0
+          ? overBudgetCode
+          : 0,
   };
 };

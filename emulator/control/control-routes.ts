@@ -307,7 +307,11 @@ const controlRoutes = (service: EmulatedService): ControlRoutes => ({
     return jsonResponse({ now: service.clock.now() });
   },
   "GET /stats": () =>
-    jsonResponse({ calls: service.log.counts(), tokensIssued: service.tokens.issued }),
+    jsonResponse({
+      calls: service.log.counts(),
+      monthly: service.log.monthly,
+      tokensIssued: service.tokens.issued,
+    }),
   "GET /log": (call) =>
     jsonResponse(
       growing(call, service.log.entries, ({ reason: _, isTokenCall, ...entry }) =>

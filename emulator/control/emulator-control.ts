@@ -96,6 +96,11 @@ export interface EmulatorControl {
 export interface EmulatorStats {
   /** Number of calls by endpoint, such as `GET /channels/{id}`. */
   readonly calls: Readonly<Record<string, CallCounts>>;
+  /**
+   * Number of calls in the current month by HTTP method, without those over the rate limit. The
+   * plan's monthly quota applies to each method; the emulator counts, and refuses nothing for it.
+   */
+  readonly monthly: Readonly<Record<string, number>>;
   readonly tokensIssued: number;
 }
 
@@ -175,7 +180,11 @@ const snapshot: z.ZodType<EmulatorSnapshot> = z.object({
 const controlAnswers = {
   nothing: z.unknown(),
   clock: z.object({ now: z.number() }),
-  stats: z.object({ calls: z.record(z.string(), counts), tokensIssued: z.number() }),
+  stats: z.object({
+    calls: z.record(z.string(), counts),
+    monthly: z.record(z.string(), z.number()),
+    tokensIssued: z.number(),
+  }),
   log: z.array(logEntry),
   deliveries: z.array(delivery),
   deliveriesSince: z.object({

@@ -146,6 +146,9 @@ const mostCalls = 10_000;
 export class CallLog {
   readonly entries = new RecentEntries<ShownCall>(mostCalls);
   readonly #counts = new Map<string, CallCounts>();
+  /** The calendar month of the last call, and its calls by HTTP method. */
+  #month = "";
+  #monthly: Record<string, number> = {};
   /** The details of each call, keyed by the call's position, oldest first. */
   readonly #contents = new Map<number, CallContent>();
   #characters = 0;
@@ -158,6 +161,7 @@ export class CallLog {
     this.#keep(this.entries.add(entry), content);
     if (entry.clientId === undefined) return;
     const name = `${entry.method} ${entry.template}`;
+    this.#countInMonth(entry);
     const counts = this.#counts.get(name) ?? { accepted: 0, refused: 0 };
     counts[entry.status === 429 ? "refused" : "accepted"] += 1;
     this.#counts.delete(name);
@@ -167,6 +171,14 @@ export class CallLog {
 
   counts(): Readonly<Record<string, CallCounts>> {
     return Object.fromEntries(this.#counts);
+  }
+
+  /**
+   * The calls of the last call's calendar month by HTTP method, without refused ones (429): what
+   * they take of the plan's monthly quota.
+   */
+  get monthly(): Readonly<Record<string, number>> {
+    return this.#monthly;
   }
 
   /** The call at a position, and its details; undefined if either is no longer stored. */
@@ -179,8 +191,16 @@ export class CallLog {
   reset(): void {
     this.entries.clear();
     this.#counts.clear();
+    this.#monthly = {};
     this.#contents.clear();
     this.#characters = 0;
+  }
+
+  #countInMonth({ at, method, status }: ShownCall): void {
+    const month = at.slice(0, "yyyy-mm".length);
+    if (month !== this.#month) this.#monthly = {};
+    this.#month = month;
+    if (status !== 429) this.#monthly[method] = (this.#monthly[method] ?? 0) + 1;
   }
 
   #keep(place: number, content: CallContent): void {

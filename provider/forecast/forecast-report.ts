@@ -64,14 +64,20 @@ const limitsText = (
   { plan, parallel }: Forecast,
   { burst, share, isPlanAssumed }: Conditions,
 ): string => {
-  const bursts =
-    burst === undefined ? "bursts of about 20 s at each rate (assumed)" : `bursts of ${burst}`;
+  const bursts = burst === undefined ? "" : `, bursts of ${burst}`;
   const part = share === 1 ? "" : `, ${share} of each rate`;
-  return `Plan ${plan}${isPlanAssumed ? " (assumed)" : ""}, ${bursts}${part}, --parallel ${parallel}.`;
+  return `Plan ${plan}${isPlanAssumed ? " (assumed)" : ""}${bursts}${part}, --parallel ${parallel}.`;
 };
 
 const fullBuckets =
-  "All buckets are assumed to be full.\nIf you made calls in the last 20 s, the run takes longer.";
+  "All buckets are assumed to be full.\nIf you just made calls, the run takes longer.";
+
+/** Which part of the quota a run takes. */
+const quotaText = ({ methods, plan, monthlyQuota }: Forecast): string => {
+  const calls = Object.entries(methods).map(([method, count]) => `${count} ${method}`);
+  const quota = monthlyQuota.toLocaleString("en-US");
+  return `Monthly quota: ${calls.join(", ")} of ${quota} calls for each method (${plan} plan).`;
+};
 
 /**
  * Returns the forecast as human-readable text.
@@ -94,7 +100,7 @@ export const forecastReport = (
     [
       headline(forecast),
       ...wrappedText(limitsText(forecast, conditions)),
-      ...(totalCalls > 0 ? [fullBuckets] : []),
+      ...(totalCalls > 0 ? [fullBuckets, ...wrappedText(quotaText(forecast))] : []),
     ],
     ...(totalCalls > 0 ? [endpointLines(forecast), path] : []),
     ...(comparePlans ? [planLines(forecast)] : []),

@@ -42,6 +42,10 @@ export const forecastSchema = z.strictObject({
     "Duration of the command, excluding the preview that Pulumi runs first",
   ),
   totalCalls: z.int().min(0),
+  methods: z
+    .record(z.string(), z.int().min(1))
+    .describe("Number of calls with each HTTP method, each of which has its own monthly quota"),
+  monthlyQuota: z.int().describe("Calls with each HTTP method that the plan allows in a month"),
   endpoints: z.array(endpointForecastSchema),
   criticalPath: z
     .array(pathPartSchema)

@@ -3,7 +3,7 @@ import { burstShare, conversationLimit } from "../pacing/plan-rates.js";
 import { typeToken } from "../pointer.js";
 import { resources } from "../resources/index.js";
 import type { Endpoint } from "../service/http/operations.js";
-import { type Plan, plans } from "../service/plans.js";
+import { monthlyQuotas, type Plan, plans } from "../service/plans.js";
 import {
   accountTitle,
   readSetting,
@@ -148,6 +148,13 @@ const endpointsOf = ({ calls }: Simulated): readonly EndpointForecast[] =>
     return { endpoint, calls: own.length, seconds: rounded(to - from) };
   });
 
+/** Calls with each HTTP method. */
+const methodsOf = ({ calls }: Simulated): Readonly<Record<string, number>> => {
+  const names = calls.map(({ endpoint }) => endpoint.slice(0, endpoint.indexOf(" ")));
+  const groups = Map.groupBy(names, (name) => name);
+  return Object.fromEntries([...groups].map(([name, same]) => [name, same.length]));
+};
+
 const pathOf = ({ calls }: Simulated): readonly PathPart[] =>
   criticalPath(calls).map((part) => ({
     ...part,
@@ -176,6 +183,8 @@ export const forecast = (workload: Workload, conditions: Conditions): Forecast =
     parallel,
     totalSeconds: rounded(run.totalSeconds),
     totalCalls: run.calls.length,
+    methods: methodsOf(run),
+    monthlyQuota: monthlyQuotas[plan],
     endpoints: endpointsOf(run),
     criticalPath: pathOf(run),
     plans: Object.fromEntries(plans.map((other) => [other, onPlan(other)])),

@@ -118,7 +118,7 @@ export interface Settings {
   readonly scope: string;
   /** The tenant's plan. Absent if unknown. */
   readonly plan?: Plan;
-  /** Number of calls that an endpoint allows in a short burst. Absent if unknown. */
+  /** Number of calls that every endpoint allows in a short burst. Absent: those of the plan. */
   readonly burst?: number;
   /** Fraction of each rate limit that may be used: greater than 0, at most 1. */
   readonly share: number;
@@ -190,7 +190,7 @@ export const settingTable: SettingTable = {
   },
   burst: {
     environment: "BURST",
-    doc: "Number of calls that an endpoint allows in a short burst, if known: a whole number of at least 1.",
+    doc: "Number of calls that every endpoint allows in a short burst, if the tenant's differ from the plan's: a whole number of at least 1.",
     parse: wholeNumber,
     number: "whole",
   },

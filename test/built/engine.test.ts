@@ -41,7 +41,11 @@ describe.each(doors)("%s", (door) => {
     const output = await project.succeed(["preview", "--diff"]);
     expect(output).toContain("custom.web");
     expect(output).not.toContain("canary-password");
-    expect(await project.control("GET", "/stats")).toEqual({ calls: {}, tokensIssued: 0 });
+    expect(await project.control("GET", "/stats")).toEqual({
+      calls: {},
+      monthly: {},
+      tokensIssued: 0,
+    });
   });
 
   test("up, then up with its preview and refresh without changes", async () => {

@@ -77,7 +77,11 @@ test("reset forgets objects, log, counts, faults and buckets; clients, tokens an
   expect((await own.control("POST", "/reset")).status).toBe(204);
   expect((await own.control("GET", "/log")).text).toBe("[]");
   expect((await own.control("GET", "/faults")).text).toBe("[]");
-  expect((await own.control("GET", "/stats")).json).toEqual({ calls: {}, tokensIssued: 0 });
+  expect((await own.control("GET", "/stats")).json).toEqual({
+    calls: {},
+    monthly: {},
+    tokensIssued: 0,
+  });
   const { status, json } = await own.call("GET", "/channels");
   expect({ status, json }).toEqual({
     status: 200,
@@ -122,6 +126,7 @@ test.each(ways)("it looks at calls, rates and objects (%s)", async (_, of) => {
       "GET /channels": { accepted: 2, refused: 1 },
       "GET /channels/{id}": { accepted: 1, refused: 0 },
     },
+    monthly: { GET: 3 },
     tokensIssued: 1,
   });
   const log = await control.log();

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test, vi } from "vitest";
-import { diagnose } from "../../cli/doctor/diagnose.js";
+import { checkQuota, diagnose } from "../../cli/doctor/diagnose.js";
 import { type ForecastOptions, runForecast } from "../../cli/forecast/run-forecast.js";
 import { recommendedParallel } from "../../provider/forecast/forecast.js";
 import { forecastReport } from "../../provider/forecast/forecast-report.js";
@@ -46,6 +46,8 @@ test("--json holds operation, plan, parallel, time, calls, endpoints, critical p
     "parallel",
     "totalSeconds",
     "totalCalls",
+    "methods",
+    "monthlyQuota",
     "endpoints",
     "criticalPath",
     "plans",
@@ -110,6 +112,21 @@ test("within its budgets the exit code is 0", async () => {
   });
 });
 
+test("the calls of each method are compared with what is left of the monthly quota", async () => {
+  const { methods, monthlyQuota } = await json("--from", preview, ...usual);
+  expect({ methods, monthlyQuota }).toEqual({ methods: { GET: 3, POST: 32 }, monthlyQuota: 1000 });
+  const line = ["forecast", "--from", preview, ...usual];
+  const enough = await run(...line, "--quota-left", "32");
+  expect({ code: enough.code, err: enough.err }).toEqual({ code: 0, err: "" });
+  expect(enough.out).toMatch(/Monthly quota: .*32 POST.* of 1,000 calls for each method/);
+  // The quota is worth more than the budget: waiting does not help.
+  const { code, err } = await run(...line, "--quota-left", "31", "--max-calls", "1");
+  expect(code).toBe(5);
+  expect(err.replace(/\s+/g, " ")).toContain(
+    "over quota: pulumi up would make 32 POST calls, but 31 are left of the developer plan's 1000 in a month.",
+  );
+});
+
 test("a number of parallel steps that would be faster is named", async () => {
   const file = saved(previewOf(programs.wide, "create"));
   const { out } = await run("forecast", "--from", file, ...usual);
@@ -123,7 +140,7 @@ test("without a plan enterprise is assumed, and that is said", async () => {
     "the forecast assumes the enterprise plan. Set it with --plan or conversation:plan",
   );
   const { out: text } = await run("forecast", "--from", preview);
-  expect(text).toContain("\nPlan enterprise (assumed), bursts of about 20 s");
+  expect(text).toContain("\nPlan enterprise (assumed), --parallel");
   expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
   expect((await run("forecast", "--from", preview, "--plan", "basic")).out).toContain(
     "Plan basic,",
@@ -270,6 +287,16 @@ test("doctor names a number of parallel steps where it would help", async () => 
   });
 });
 
+test.each([
+  ["developer", "developer plan: 1,000 calls a month for each HTTP method"],
+  ["basic", "basic plan: 100,000 calls a month for each HTTP method"],
+  ["enterprise", "enterprise plan: 500,000 calls a month for each HTTP method"],
+  ["", "the plan is not set; the lowest allows 1,000 calls a month for each HTTP method"],
+])("doctor says the monthly quota of the plan %j", (plan, message) => {
+  const source = { environment: { CONVERSATION_PLAN: plan }, config: () => undefined };
+  expect(checkQuota(source)).toMatchObject({ name: "quota", status: "ok", message });
+});
+
 test("doctor gives no advice where the number will do", async () => {
   expect(await doctored(stateOf(programs["30 participants"]))).toMatchObject({ advice: "" });
   expect((await doctored("nothing"))?.message).toContain("the forecast command shows whether");
@@ -284,6 +311,8 @@ const reported = (criticalPath: Forecast["criticalPath"]): string => {
     plan: "developer",
     parallel: 16,
     totalCalls: 5,
+    methods: { POST: 5 },
+    monthlyQuota: 1000,
     totalSeconds: 12,
     endpoints: [],
     criticalPath,

@@ -51,6 +51,7 @@ case $? in
   0) block "Forecast: within $minutes minutes" ;;
   3) failed=1; block "Forecast: <strong>longer than $minutes minutes</strong>" ;;
   4) failed=1; block 'Forecast: <strong>the service will refuse a deletion</strong>' ;;
+  5) failed=1; block 'Forecast: <strong>more calls than the monthly quota allows</strong>' ;;
   *) failure 'Forecast: <strong>failed</strong>' ;;
 esac
 
