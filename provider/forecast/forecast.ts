@@ -49,10 +49,7 @@ export interface Conditions {
  * Returns the part of an endpoint's limit that this tool may use. A share of less than 1 also
  * reduces the burst.
  */
-const endpointLimit = (
-  endpoint: Endpoint,
-  { plan, burst, share }: Conditions,
-): SimulatedLimit => {
+const endpointLimit = (endpoint: Endpoint, { plan, burst, share }: Conditions): SimulatedLimit => {
   const limit = conversationLimit(endpoint, plan);
   return { rate: limit.rate * share, burst: burstShare(burst ?? limit.burst, share) };
 };

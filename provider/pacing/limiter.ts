@@ -204,11 +204,11 @@ const turnRefused = (
   limit: RateLimit,
 ): LimiterState => {
   const { periodMs } = limit;
-  const isSpaced = mayHoldOne(limit);
-  const { refusals, pausePeriods, isNearMiss } = afterRefusal(own.refusals, isSpaced);
+  const isTight = mayHoldOne(limit);
+  const { refusals, pausePeriods, isNearMiss } = afterRefusal(own.refusals, isTight);
   const held = { ...own, refusals, heldAt: own.admitted, window: 1, isAnswered: true };
   const isSaved = kind === "saved";
-  const bucket = isNearMiss && isSpaced && !isSaved ? spacedMore(given, limit) : given;
+  const bucket = isNearMiss && isTight && !isSaved ? withMoreMargin(given, limit) : given;
   const ownMs = Math.max(2 * marginMs(bucket, limit), (isSaved ? 1 : pausePeriods) * periodMs);
   const waitMs = pauseAsked(ownMs, askedMs, refusals.inRow, periodMs);
   return { own: held, bucket: heldFor(bucket, waitMs, periodMs) };
@@ -306,15 +306,15 @@ const longPause = (inRow: number): number => {
  * The state after the refusal of a due call: two short pauses if it may have been a near miss, then
  * 1, 2, 4, 8 periods.
  *
- * @param isSpaced the bucket has no burst, so near misses are expected
+ * @param isTight the bucket may have no burst, so near misses are expected
  */
 const afterRefusal = (
   refusals: Refusals,
-  isSpaced: boolean,
+  isTight: boolean,
 ): { readonly refusals: Refusals; readonly pausePeriods: number; readonly isNearMiss: boolean } => {
   const inRow = refusals.inRow + 1;
   const isRare = refusals.acceptedSince >= rareAfter || !refusals.wasRefused;
-  const atFirst = isRare || isSpaced ? shortPauses.length : 0;
+  const atFirst = isRare || isTight ? shortPauses.length : 0;
   const shortLeft = inRow > 1 ? refusals.shortLeft : atFirst;
   const next = { inRow, acceptedSince: 0, wasRefused: true };
   if (shortLeft === 0) {
@@ -530,7 +530,7 @@ const marginMs = (bucket: Bucket, limit: RateLimit): number => {
  * Refused although it was due: the call came a few milliseconds too early, or others made calls,
  * too.
  */
-const spacedMore = (bucket: Bucket, limit: RateLimit): Bucket => ({
+const withMoreMargin = (bucket: Bucket, limit: RateLimit): Bucket => ({
   ...bucket,
   margin: nothingSaved(bucket, limit) ? 2 * Math.max(1, bucket.margin) : 1,
   marginLeftMs: marginMostMs,

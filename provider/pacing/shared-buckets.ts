@@ -217,14 +217,10 @@ interface FileBucketsOptions {
   readonly wall?: () => number;
 }
 
-/**
- * The table of this layout. The first release has a different one in the same file, so both can be
- * used in parallel; they do not see each other's buckets.
- */
-const table = "limits_2";
+const table = "limits";
 
-/** Layouts of the file that may hold this table: a new one, and that of the first release. */
-const usableLayouts: ReadonlySet<unknown> = new Set([0, 1]);
+/** Layout of the file. */
+const layout = 0;
 
 /** SQLite's result codes SQLITE_CORRUPT and SQLITE_NOTADB; SQLITE_BUSY and SQLITE_LOCKED (sqlite.org/rescode.html). */
 const damaged: ReadonlySet<unknown> = new Set([11, 26]);
@@ -239,10 +235,7 @@ const busyMs = 250;
  */
 const mostAttempts = 5;
 
-/**
- * Rows that were not used for a week are removed: knowledge about a burst is trusted for only a
- * day.
- */
+/** Rows that were not used for a week are removed: a guessed plan is trusted for only a day. */
 const unusedMs = 7 * 24 * 60 * 60_000;
 
 /** Coarse, because it should not change if the wall clock is set by some seconds. */
@@ -274,7 +267,7 @@ const prepare = (file: DatabaseSync): void => {
   // Changing the mode needs exclusive access to the file, so it is done only once.
   if (pragma("journal_mode") !== "wal") file.exec("PRAGMA journal_mode = WAL");
   file.exec("PRAGMA synchronous = OFF");
-  if (!usableLayouts.has(pragma("user_version"))) {
+  if (pragma("user_version") !== layout) {
     throw new Error("another release wrote the file");
   }
   file.exec(
@@ -303,7 +296,7 @@ const openedFile = async (path: string): Promise<DatabaseSync> => {
   }
 };
 
-/** A damaged file is deleted: its content is found out again. */
+/** A damaged file is deleted: at worst, some calls are refused. */
 const soundFile = async (path: string): Promise<DatabaseSync> => {
   try {
     return await openedFile(path);
@@ -407,8 +400,7 @@ export const fileBuckets = (options: FileBucketsOptions): BucketStore => {
   };
 };
 
-/** The first release keeps hashes under `conversation:`; this one does not touch them. */
-const prefix = "conversation:2:";
+const prefix = "conversation:";
 
 const dayMs = 24 * 60 * 60_000;
 

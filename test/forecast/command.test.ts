@@ -127,6 +127,16 @@ test("the calls of each method are compared with what is left of the monthly quo
   );
 });
 
+test("a run that does not fit into a whole month is refused without an option", async () => {
+  const [channel] = programs.wide;
+  if (!channel) throw new Error("none");
+  const many = Array.from({ length: 1_001 }, (_, n) => ({ ...channel, name: `web${n}` }));
+  const line = ["forecast", "--from", saved(previewOf(many, "create")), ...usual];
+  const { code, err } = await run(...line);
+  expect(code).toBe(5);
+  expect(err.replace(/\s+/g, " ")).toContain("1001 POST calls, but 1000 are left");
+});
+
 test("a number of parallel steps that would be faster is named", async () => {
   const file = saved(previewOf(programs.wide, "create"));
   const { out } = await run("forecast", "--from", file, ...usual);

@@ -24,7 +24,7 @@ test("the script is sent in full only where Redis does not know it", async () =>
   expect(await found(store)).toEqual({ at: 12.5, value: "first" });
   await store.close();
   expect(redis.sent).toEqual(["evalsha", "eval", "evalsha", "evalsha", "disconnect"]);
-  expect([...redis.kept.keys()]).toEqual(["conversation:2:k"]);
+  expect([...redis.kept.keys()]).toEqual(["conversation:k"]);
 });
 
 test("what another process wrote in between is taken into account", async () => {
@@ -32,7 +32,7 @@ test("what another process wrote in between is taken into account", async () => 
   const store = redisBuckets("redis://localhost", redis.connect);
   const seen: unknown[] = [];
   await store.change("k", (before, now) => {
-    if (seen.length === 0) redis.kept.set("conversation:2:k", JSON.stringify({ at: 7 }));
+    if (seen.length === 0) redis.kept.set("conversation:k", JSON.stringify({ at: 7 }));
     seen.push(before);
     return { state: { at: now, value: "mine" }, result: undefined };
   });
@@ -42,7 +42,7 @@ test("what another process wrote in between is taken into account", async () => 
 
 test("what Redis keeps and nobody can read is written anew", async () => {
   const redis = new FakeRedis(() => 0);
-  redis.kept.set("conversation:2:k", "4 0 1 0");
+  redis.kept.set("conversation:k", "4 0 1 0");
   const store = redisBuckets("redis://localhost", redis.connect);
   expect(await written(store, "mine")).toBeUndefined();
   expect(await found(store)).toEqual({ at: 0, value: "mine" });
