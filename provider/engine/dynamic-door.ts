@@ -9,7 +9,7 @@ import type { Run, RunEnvironment } from "../lifecycle/run.js";
 import { typeToken } from "../pointer.js";
 import { engineRun } from "./engine-run.js";
 import { endWithEngine } from "./engine-watch.js";
-import { engineAddress, engineStatusLine } from "./status-line.js";
+import { engineAddress, engineStatusLine, runsProgram } from "./status-line.js";
 
 /** The stack's configuration, as the engine passes it to `configure`. */
 export interface EngineConfig {
@@ -53,6 +53,7 @@ const runOf = (config: EngineConfig | undefined): Run => {
     about,
     cancelled: cancelSignal(),
     show: engineStatusLine(engineAddress),
+    runsProgram: () => runsProgram(engineAddress()),
   });
   return processRun;
 };

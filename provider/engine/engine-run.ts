@@ -41,6 +41,8 @@ export interface EngineDoor {
   /** Signal that aborts when the engine cancels the run. */
   readonly cancelled: AbortSignal;
   readonly show: StatusLine;
+  /** Whether the engine runs a program, as it does in `up`, and not in `destroy`. */
+  readonly runsProgram: () => Promise<boolean>;
 }
 
 /**
@@ -59,7 +61,10 @@ export const engineRun = (door: EngineDoor): Run => {
   return createRun(engineSessions(settings, door, traces), {
     settings,
     states: step ? (...of) => step("reading states", () => states(...of)) : states,
-    canReadStates: async () => (await import("../pulumi-cli/stack-states.js")).canReadStates(),
+    hidesReplacements: async () => {
+      const { canReadStates } = await import("../pulumi-cli/stack-states.js");
+      return (await door.runsProgram()) && !(await canReadStates());
+    },
     ...(step ? { step } : {}),
     notify: engineNotify(door),
     hasSiblings: door.hasSiblings === true,

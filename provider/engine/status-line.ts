@@ -29,13 +29,41 @@ type Send = (line: Line) => Promise<void>;
  */
 export const engineAddress = (): string | undefined => process.argv.slice(2).at(-1);
 
-const connectTo = (address: string): Send => {
+const connectTo = (address: string) => {
   const grpc: typeof Grpc = loadWithSdk("@grpc/grpc-js");
   const services: typeof EngineServices = loadWithSdk("./proto/engine_grpc_pb.js");
   const messages: typeof EngineMessages = loadWithSdk("./proto/engine_pb.js");
   // Never by way of a proxy that the environment names for the service.
   const direct = { "grpc.enable_http_proxy": 0 };
   const engine = new services.EngineClient(address, grpc.credentials.createInsecure(), direct);
+  return { engine, messages, metadata: new grpc.Metadata() };
+};
+
+/** The engine answers from its memory. */
+const engineMs = 10_000;
+
+/**
+ * Whether the engine runs a program: it then knows the stack's root resource, which Pulumi's SDK
+ * for Node.js registers (3.270, 3.276). It knows none in `destroy` and `refresh`.
+ */
+export const runsProgram = async (address: string | undefined): Promise<boolean> => {
+  if (address === undefined) return false;
+  const { engine, messages, metadata } = connectTo(address);
+  return new Promise((resolve) =>
+    engine.getRootResource(
+      new messages.GetRootResourceRequest(),
+      metadata,
+      { deadline: Date.now() + engineMs },
+      (_, response) => {
+        engine.close();
+        resolve(Boolean(response?.getUrn()));
+      },
+    ),
+  );
+};
+
+const logTo = (address: string): Send => {
+  const { engine, messages } = connectTo(address);
   const { WARNING, INFO } = messages.LogSeverity;
   return ({ message, urn, showing }) =>
     new Promise((resolve) => {
@@ -63,7 +91,7 @@ export const engineStatusLine = (address: () => string | undefined): StatusLine 
     last = last
       .then(async () => {
         const at = address();
-        send ??= at === undefined ? undefined : connectTo(at);
+        send ??= at === undefined ? undefined : logTo(at);
         await send?.(line);
       })
       // A line that cannot be shown must not disturb the run.

@@ -72,7 +72,8 @@ const isReplaced = async (
   // while the program still runs.
   const isKnown = (states: ObjectHolders) => ownOf(states).some(({ leaving }) => leaving);
   const states = await run.states?.(owner, "own", isKnown);
-  if (!states && (await run.canReadStates?.()) === false) throw unreadableState();
+  if (!states && !run.decisions.hasProgram() && (await run.hidesReplacements?.()))
+    throw unreadableState();
   const holders = ownOf(states);
   // The one that stayed has another owner if another provider made it: what both skip is left over.
   const isShared =

@@ -54,8 +54,11 @@ export interface RunEnvironment {
     whose: "own" | "all",
     suffices?: (known: ObjectHolders) => boolean,
   ) => Promise<ObjectHolders | undefined>;
-  /** Whether states can be read at all; false if this process cannot reach the backend. */
-  readonly canReadStates?: () => Promise<boolean>;
+  /**
+   * Whether the engine runs a program that may be replacing what this process deletes, and no state
+   * can be read that would show it.
+   */
+  readonly hidesReplacements?: () => Promise<boolean>;
   /** Whether other processes serve resources in the same program. */
   readonly hasSiblings?: boolean;
   readonly notify?: Notify;

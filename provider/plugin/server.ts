@@ -1,7 +1,7 @@
 import type * as Grpc from "@grpc/grpc-js";
 import type * as Messages from "@pulumi/pulumi/proto/provider_pb.js";
 import { engineRun } from "../engine/engine-run.js";
-import { engineAddress, engineStatusLine } from "../engine/status-line.js";
+import { engineAddress, engineStatusLine, runsProgram } from "../engine/status-line.js";
 import { ConversationError } from "../kernel/errors.js";
 import { packageVersion } from "../kernel/package.js";
 import { checkedConfiguration, configurationChange, configurationOf } from "./configuration.js";
@@ -91,6 +91,7 @@ const providerMethods = () => {
     const run = engineRun({
       ...{ source, urn: callUrn, traceparent: callTraceparent },
       ...{ cancelled: cancel.signal, show, hasSiblings: true },
+      runsProgram: () => runsProgram(address),
     });
     configured = { run, ...(ownership ? { ownership } : {}) };
     const response = new messages.ConfigureResponse();

@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { exampleProgram } from "../support/small-programs.js";
@@ -32,4 +33,16 @@ test("every object stays when all resources are tainted, the ownership among the
   await project.succeed(["preview", "--expect-no-changes"]);
   await project.succeed(["up", "--yes", "--skip-preview", "--replace", "**"]);
   expect(await ids()).toEqual(before);
+});
+
+test("without pulumi on PATH a replacement of everything deletes nothing, and destroy works", async () => {
+  const before = await ids();
+  const PATH = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
+  const refused = await project.pulumi(["up", "--yes", "--skip-preview", "--replace", "**"], PATH);
+  expect(refused.code).not.toBe(0);
+  expect(await ids()).toEqual(before);
+  await project.succeed(["up", "--yes", "--skip-preview"]);
+  expect(await ids()).toEqual(before);
+  await project.succeed(["destroy", "--yes", "--skip-preview"], PATH);
+  expect(await ids()).toEqual([]);
 });

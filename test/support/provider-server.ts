@@ -61,7 +61,16 @@ export const startProviderServer = async ({
   const services = load("@pulumi/pulumi/proto/provider_grpc_pb.js");
   const { Status } = load("@pulumi/pulumi/proto/status_pb.js");
   const script = load.resolve("@pulumi/pulumi/cmd/dynamic-provider");
-  const child = spawn(process.execPath, [script, "127.0.0.1:9"], {
+  // An engine that knows no calls; without one, the process ends.
+  const engine = new grpc.Server();
+  const enginePort = await new Promise<number>((bound) =>
+    engine.bindAsync(
+      "127.0.0.1:0",
+      grpc.ServerCredentials.createInsecure(),
+      (_: unknown, port: number) => bound(port),
+    ),
+  );
+  const child = spawn(process.execPath, [script, `127.0.0.1:${enginePort}`], {
     cwd: root,
     env: { ...process.env, ...environment, PULUMI_NODEJS_PROJECT: "shop" },
     stdio: ["ignore", "pipe", "pipe"],
@@ -155,6 +164,7 @@ export const startProviderServer = async ({
       call("delete", "DeleteRequest", { Id: id, Properties: properties }, () => ({})),
     stop: () => {
       client.close();
+      engine.forceShutdown();
       child.kill("SIGKILL");
     },
   };

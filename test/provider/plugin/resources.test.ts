@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type Emulator, startEmulator } from "../../../emulator/index.js";
 import { autoName } from "../../../provider/definition/automatic-name.js";
@@ -6,7 +5,6 @@ import { undisclosed, unknownValue } from "../../../provider/kernel/stand-ins.js
 import { unlimitedBurst } from "../../../provider/pacing/pacer.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
 import { PluginClient } from "../../support/plugin-client.js";
-import { shellScript, temporaryFolder } from "../../support/temporary-folder.js";
 
 const key = "4dabf18193072939515e22adb298388d";
 const secret = (value: unknown) => ({ [key]: "1b47061264138c4ac30d75fd1eb44270", value });
@@ -27,13 +25,6 @@ beforeAll(async () => {
 });
 afterAll(() => emulator.close());
 afterEach(() => vi.unstubAllEnvs());
-
-/** A Pulumi command line that knows no stack. */
-const withPulumi = (): void => {
-  const folder = temporaryFolder();
-  shellScript(join(folder, "pulumi"), '[ "$2" = ls ] && echo "[]"');
-  vi.stubEnv("PATH", `${folder}:${process.env.PATH}`);
-};
 
 /** The plugin as the engine starts it anew for each run. */
 const nextRun = async (name = "eu", owned = ownership): Promise<void> => {
@@ -190,19 +181,9 @@ test("drift is read, and an object that is gone has no properties", async () => 
   const at = urn("Channel", "web");
   const drifted = await plugin.read(at, state.id, state);
   expect(drifted).toMatchObject({ id: state.id, inputs: { displayName: "By hand" } });
-  withPulumi();
   expect((await plugin.delete(at, state.id, state.outputs)).error).toBeUndefined();
   const gone = await plugin.read(at, state.id, state);
   expect(gone).toEqual({ id: "", inputs: undefined, properties: undefined });
-});
-
-test("nothing is deleted if no state can show whether another resource now has the object", async () => {
-  const state = await made("web", web);
-  await nextRun();
-  vi.stubEnv("PATH", temporaryFolder());
-  const { error } = await plugin.delete(urn("Channel", "web"), state.id, state.outputs);
-  expect(error).toMatch(/cannot read the state.*Nothing was deleted\. Put pulumi on the PATH/);
-  expect(await control.objects("channels")).toHaveLength(1);
 });
 
 const desk = { name: "desk", basicAuth: { username: "hub", password: "canary" } };
