@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
 import type { Switches } from "../../emulator/index.js";
@@ -48,14 +47,20 @@ export interface EngineStep {
 const withoutColour = (text: string): string =>
   stripVTControlCharacters(text.replace(/<\{%[\w ]*%\}>/g, "")).trim();
 
+/** An error of a run; without a URN, it concerns the run as a whole. */
+interface EngineError {
+  readonly urn?: string;
+  readonly message: string;
+}
+
 /**
- * Reads what `--event-log` has written, an event on each line: the steps in the order in which they
- * ended, and the errors.
+ * Reads what `up --json` or `destroy --json` has printed, an event on each line: the steps in the
+ * order in which they ended, and the errors. Events are never written to a file: the SDK's debug
+ * messages among them show secrets in plain text (SDK 3.270, Pulumi 3.259 and 3.276).
  */
 export const engineEventsIn = (log: string) => {
   const steps: EngineStep[] = [];
-  // Without a URN, an error concerns the run as a whole.
-  const errors: { readonly urn?: string; readonly message: string }[] = [];
+  const errors: EngineError[] = [];
   const end = ({ metadata }: z.infer<typeof withMetadata>, failed: boolean): void => {
     const { urn, type, op } = metadata;
     steps.push({ urn, type, operation: op, failed });
@@ -73,9 +78,21 @@ export const engineEventsIn = (log: string) => {
   return { steps, errors };
 };
 
-/** What the engine reports about its last run on a copy. */
-const eventsOf = ({ eventFile }: CopiedStack) =>
-  engineEventsIn(existsSync(eventFile) ? readFileSync(eventFile, "utf8") : "");
+const diagnosticsSchema = z.object({
+  diagnostics: z.array(
+    z.object({ urn: z.string().optional(), message: z.string(), severity: z.string() }),
+  ),
+});
+
+/** The errors in what `preview --json` has printed. */
+const previewErrorsIn = (printed: string): readonly EngineError[] => {
+  const { diagnostics = [] } = diagnosticsSchema.safeParse(jsonIn(printed)).data ?? {};
+  return diagnostics.flatMap(({ urn, message, severity }) =>
+    severity === "error"
+      ? [{ ...(urn ? { urn } : {}), message: withoutColour(message).replace(/^error: /, "") }]
+      : [],
+  );
+};
 
 /** Options of every rehearsal. */
 export interface RehearseOptions extends RehearsedAccountOptions {
@@ -135,10 +152,10 @@ const previewOn = async (
     }
   };
   for (const name of stackReferencesIn(original.document)) await isAdded(name);
-  const words = [...previews[operation], "--json", "--event-log", copy.eventFile];
+  const words = [...previews[operation], "--json"];
   for (;;) {
     const ended = await copy.pulumi([...words, ...leaving, ...forPreview(args)]);
-    const { errors } = eventsOf(copy);
+    const errors = previewErrorsIn(ended.stdout);
     const unknown = unknownStackIn(errors.map(({ message }) => message));
     // It is new in the program, so no state has it.
     if (ended.code !== 0 && unknown !== undefined && (await isAdded(unknown))) continue;
@@ -188,7 +205,9 @@ const runIn = async (copy: CopiedStack, emulated: readonly EmulatedAccount[], se
   ]);
   const before = emulated.map(({ calls }) => calls.length);
   let { ended } = ahead;
-  let engine = { steps: [] as EngineStep[], errors: ahead.errors };
+  let engine: { readonly steps: readonly EngineStep[]; readonly errors: readonly EngineError[] } = {
+    ...{ steps: [], errors: ahead.errors },
+  };
   if (preview) {
     assertExcludable(args, foreign);
     const [deleted, kept] = [true, false].map((is) =>
@@ -197,17 +216,16 @@ const runIn = async (copy: CopiedStack, emulated: readonly EmulatedAccount[], se
     // Excluded, what is deleted would keep everything that it depends on.
     if (operation === "up" && deleted?.length) await copy.detach(deleted);
     const leaving = excluding(kept ?? [], args);
-    const words = [operation, "--yes", "--skip-preview", "--continue-on-error"];
-    words.push("--event-log", copy.eventFile);
+    const words = [operation, "--yes", "--skip-preview", "--continue-on-error", "--json"];
     // The copy is examined afterwards, so its stack stays.
     const given = args.filter((arg) => arg !== "--remove");
     ended = await copy.pulumi([...words, ...leaving, ...given]);
-    engine = eventsOf(copy);
+    engine = engineEventsIn(ended.stdout);
   }
   return {
     ...{ engine, preview },
     succeeded: ended.code === 0,
-    said: ended.lastLines,
+    said: ended.lastLines.filter((line) => !eventSchema.safeParse(jsonIn(line)).success),
     calls: emulated.flatMap(({ calls }, place) => calls.slice(before[place])),
     /** URNs of resources that are not run, as they reach beyond the account. */
     leftOut: [...leftOut],

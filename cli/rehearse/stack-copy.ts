@@ -57,8 +57,6 @@ const environmentOf = (
     // Nobody knows it, so that the copy holds no secret that anybody can read.
     PULUMI_CONFIG_PASSPHRASE: randomBytes(24).toString("base64url"),
     PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS: "true",
-    // Without it the CLI does not accept --event-log.
-    PULUMI_DEBUG_COMMANDS: "true",
     XDG_CACHE_HOME: cache,
     // Later runs reuse what the first one compiled, and several run in parallel.
     NODE_COMPILE_CACHE: join(cache, "node"),
@@ -79,8 +77,6 @@ const environmentOf = (
  * this process; after SIGKILL, by the next copy.
  */
 export class CopiedStack {
-  /** Where engine events are written. */
-  readonly eventFile: string;
   readonly #place = privateFolder("pulumi-conversation-rehearsal-");
   /** Removes the folder with its content. */
   readonly remove = this.#place.remove;
@@ -92,7 +88,6 @@ export class CopiedStack {
   ) {
     const { folder } = this.#place;
     for (const name of ["backend", "cache"]) mkdirSync(join(folder, name), { mode: 0o700 });
-    this.eventFile = join(folder, "events.json");
     this.#env = environmentOf(original, options, folder);
   }
 
