@@ -47,6 +47,8 @@ afterAll(() => project?.close());
 const restore = (): void => {
   rmSync(backend(), { recursive: true });
   cpSync(saved, backend(), { recursive: true });
+  // An export writes into a new folder only.
+  rmSync(join(project.folder, "exported"), { recursive: true, force: true });
 };
 
 /** A command that is interrupted. */
@@ -228,6 +230,7 @@ test.each(Object.keys(commands))(
       most = Math.max(most, count);
       if (!command.writes) expect({ at, state: project.state() }).toEqual({ at, state: before });
     }
+    rmSync(join(project.folder, "exported"), { recursive: true, force: true });
     const { code, output, errors } = await rerun(command, TMPDIR);
     expect({ code, said: code === command.code ? "" : output + errors }).toEqual({
       code: command.code,
