@@ -42,7 +42,7 @@ export interface PartyArgs extends Omit<ClientApplicationRoleArgs, "name" | "ver
 }
 
 /** Arguments for a bot, including its callback and features. */
-export interface BotArgs extends PartyArgs, Pick<ParticipantArgs, "intents" | "options"> {}
+export interface BotArgs extends PartyArgs, Pick<ParticipantArgs, "intents" | "name" | "options"> {}
 
 /** Arguments for a conversation account. */
 export interface ConversationAccountArgs {
@@ -52,10 +52,10 @@ export interface ConversationAccountArgs {
   channel: ChannelArgs | Channel;
   /** Where the service delivers replies to the customer. */
   customer: PartyArgs;
-  /** The bots that answer first, keyed by name. */
-  bots?: Readonly<Record<string, BotArgs>> | undefined;
+  /** The bot that answers first. */
+  bot?: BotArgs | undefined;
   /**
-   * The agents, who take over from the bots if there are any: their callback, or their existing
+   * The agents, who take over from the bot if there is one: their callback, or their existing
    * client application.
    */
   agent?: PartyArgs | ClientApplication | undefined;
@@ -63,7 +63,7 @@ export interface ConversationAccountArgs {
    * Settings for the account's conversations, except the orchestration, which the component
    * creates.
    */
-  chatConfigurations?: Omit<AccountChatConfigurationsArgs, "orchestration"> | undefined;
+  chatConfigurations: Omit<AccountChatConfigurationsArgs, "orchestration">;
   /**
    * Name of the settings profile for every part that the component creates. Default: no profile.
    */
@@ -77,7 +77,7 @@ const known: Readonly<Record<keyof ConversationAccountArgs, true>> = {
   address: true,
   channel: true,
   customer: true,
-  bots: true,
+  bot: true,
   agent: true,
   chatConfigurations: true,
   profile: true,
@@ -87,12 +87,12 @@ const known: Readonly<Record<keyof ConversationAccountArgs, true>> = {
 const checked = (name: string, args: ConversationAccountArgs): pulumi.Inputs => {
   assertArguments(kind, name, args ?? {});
   const of = `${kind} ${JSON.stringify(name)}`;
-  const { channel, agent, customer, bots = {} } = args ?? {};
+  const { channel, agent, customer, bot, chatConfigurations } = args ?? {};
   assertKnownNames(of, Object.keys(known), args ?? {});
   if (!pulumi.Resource.isInstance(channel)) assertPart(of, "channel", channel);
   assertPart(of, "customer", customer);
-  assertPart(of, "bots", bots);
-  for (const [bot, party] of Object.entries(bots)) assertPart(of, `bots.${bot}`, party);
+  assertPart(of, "chatConfigurations", chatConfigurations);
+  if (bot) assertPart(of, "bot", bot);
   if (agent && !pulumi.Resource.isInstance(agent)) assertPart(of, "agent", agent);
   refuseOtherKinds({ of, path: "channel", takes: [Channel.__pulumiType], given: channel });
   refuseOtherKinds({ of, path: "agent", takes: [ClientApplication.__pulumiType], given: agent });
@@ -105,20 +105,19 @@ type Role = "customer" | "custom_bot" | "custom_agent";
  * The default setup as a single component: authentications, client applications, participants, a
  * channel, an orchestration, and the account that connects them. Each part is an ordinary resource
  * named after the component. The constructor fails with a `pulumi.RunError` if an argument is
- * invalid, or if there are neither bots nor an agent.
+ * invalid, or if there is neither a bot nor an agent.
  *
  * @example
  * const shop = new ConversationAccount("shop", {
  *   address: "shop-web",
  *   channel: { type: "custom.web", displayName: "Web chat", icon: "aVZCT1J3MEtHZ28=" },
  *   customer: { callback: "https://shop.example.com/messages", notificationEmail: "ops@example.com" },
- *   bots: {
- *     orders: {
- *       callback: "https://bot.example.com/messages",
- *       notificationEmail: "ops@example.com",
- *       basicAuth: { username: "hub", password: new pulumi.Config().requireSecret("botPassword") },
- *     },
+ *   bot: {
+ *     callback: "https://bot.example.com/messages",
+ *     notificationEmail: "ops@example.com",
+ *     basicAuth: { username: "hub", password: new pulumi.Config().requireSecret("botPassword") },
  *   },
+ *   chatConfigurations: { entryPoint: "1007" },
  * });
  * export const accountId = shop.account.id;
  */
@@ -140,10 +139,14 @@ export class ConversationAccount extends pulumi.ComponentResource {
   readonly channel: Channel;
   /** The orchestration, which controls how conversations run. */
   readonly orchestration: Orchestration;
-  /** Client applications, keyed by `customer`, `agent`, or the name of a bot. */
-  readonly applications: Readonly<Record<string, ClientApplication>>;
-  /** Participants, keyed by bot name. */
-  readonly participants: Readonly<Record<string, Participant>>;
+  /** Client applications of the parties that there are. */
+  readonly applications: {
+    readonly customer: ClientApplication;
+    readonly bot?: ClientApplication;
+    readonly agent?: ClientApplication;
+  };
+  /** The bot's participant, if there is a bot. */
+  readonly participant: Participant | undefined;
 
   constructor(name: string, args: ConversationAccountArgs, opts?: pulumi.ComponentResourceOptions) {
     super(ConversationAccount.__pulumiType, name, checked(name, args), opts);
@@ -154,17 +157,17 @@ export class ConversationAccount extends pulumi.ComponentResource {
     const agent = ClientApplication.isInstance(args.agent)
       ? args.agent
       : args.agent && parts.application("agent", "custom_agent", args.agent);
-    const bots = Object.entries(args.bots ?? {}).map(([bot, party]) => parts.bot(bot, party));
-    this.applications = Object.fromEntries([
-      ["customer", customer],
-      ...(agent ? ([["agent", agent]] as const) : []),
-      ...bots.map(({ bot, application }) => [bot, application] as const),
-    ]);
-    this.participants = Object.fromEntries(bots.map(({ bot, participant }) => [bot, participant]));
+    const bot = args.bot && parts.bot(args.bot);
+    this.applications = {
+      customer,
+      ...(bot ? { bot: bot.application } : {}),
+      ...(agent ? { agent } : {}),
+    };
+    this.participant = bot?.participant;
     this.channel = Channel.isInstance(args.channel)
       ? args.channel
       : new Channel(name, { ...profile, ...args.channel }, child);
-    this.orchestration = parts.orchestration(customer, agent, bots);
+    this.orchestration = parts.orchestration(customer, agent, bot);
     const { channel, orchestration } = this;
     const chatConfigurations = { ...args.chatConfigurations, orchestration };
     const { address } = args;
@@ -174,7 +177,6 @@ export class ConversationAccount extends pulumi.ComponentResource {
 }
 
 interface BotParts {
-  readonly bot: string;
   readonly application: ClientApplication;
   readonly participant: Participant;
 }
@@ -204,40 +206,35 @@ class Parts {
     return new ClientApplication(name, { ...this.profile, roles }, this.opts);
   }
 
-  bot(bot: string, { intents, options, ...party }: BotArgs): BotParts {
-    const application = this.application(bot, "custom_bot", party);
-    const args: ParticipantArgs = { type: "custom_bot", application, intents, options };
-    const name = `${this.name}-${bot}`;
-    const participant = new Participant(name, { ...this.profile, ...args }, this.opts);
-    return { bot, application, participant };
+  bot({ name, intents, options, ...party }: BotArgs): BotParts {
+    const application = this.application("bot", "custom_bot", party);
+    const args: ParticipantArgs = { name, type: "custom_bot", application, intents, options };
+    const participant = new Participant(
+      `${this.name}-bot`,
+      { ...this.profile, ...args },
+      this.opts,
+    );
+    return { application, participant };
   }
 
   orchestration(
     customer: ClientApplication,
     agent: ClientApplication | undefined,
-    bots: readonly BotParts[],
+    bot: BotParts | undefined,
   ): Orchestration {
-    const onEscalation = agent && { agent };
-    const botConfiguration = {
-      bots: bots.map(({ application, participant }) => ({
-        application,
-        participant,
-        onEscalation,
-      })),
-    };
     const customerConfiguration = { customer };
-    if (bots.length === 0 && !agent) {
-      throw new pulumi.RunError(
-        `${kind} ${JSON.stringify(this.name)}: declare bots, an agent, or both, so that someone can answer`,
-      );
+    const botConfiguration = bot && { bots: [{ ...bot, onEscalation: agent && { agent } }] };
+    const agentConfiguration = agent && { agents: [agent] };
+    if (botConfiguration) {
+      const applications = { customerConfiguration, botConfiguration, agentConfiguration };
+      return new Orchestration(this.name, { ...this.profile, applications }, this.opts);
     }
-    const applications = agent
-      ? {
-          customerConfiguration,
-          agentConfiguration: { agents: [agent] },
-          botConfiguration: bots.length > 0 ? botConfiguration : undefined,
-        }
-      : { customerConfiguration, botConfiguration };
-    return new Orchestration(this.name, { ...this.profile, applications }, this.opts);
+    if (agentConfiguration) {
+      const applications = { customerConfiguration, agentConfiguration };
+      return new Orchestration(this.name, { ...this.profile, applications }, this.opts);
+    }
+    throw new pulumi.RunError(
+      `${kind} ${JSON.stringify(this.name)}: declare a bot, an agent, or both, so that someone can answer`,
+    );
   }
 }

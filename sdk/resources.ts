@@ -41,9 +41,9 @@ export interface CommonArgs {
 
 /** Credentials for Basic authentication. */
 export interface AuthenticationBasicAuthArgs {
-  /** User name. Source: public reference. */
+  /** User name. 1 to 255 characters. Source: vendor's description of the interface. */
   username: pulumi.Input<string>;
-  /** Password. Secret: encrypted in the state, never shown. Source: public reference. */
+  /** Password. 1 to 255 characters. Secret: encrypted in the state, never shown. Source: vendor's description of the interface. */
   password: pulumi.Input<string>;
 }
 
@@ -52,24 +52,24 @@ export interface AuthenticationBasicAuthArgs {
  * The members of {@link AuthenticationBasicAuthArgs}, with their values in the service.
  */
 export interface AuthenticationBasicAuth {
-  /** User name. Source: public reference. */
+  /** User name. 1 to 255 characters. Source: vendor's description of the interface. */
   readonly username: string;
-  /** Password. Secret: encrypted in the state, never shown. Source: public reference. */
+  /** Password. 1 to 255 characters. Secret: encrypted in the state, never shown. Source: vendor's description of the interface. */
   readonly password: string;
 }
 
 /** How the service obtains a token for the callback. The service reuses the token until the callback responds with 401. */
 export interface AuthenticationOauth2Args {
-  /** URL of the token request. Absolute http or https URL. Source: public reference. */
-  tokenRequestUrl?: pulumi.Input<string> | undefined;
-  /** HTTP method of the token request, such as `POST`. Source: public reference. */
-  method?: pulumi.Input<string> | undefined;
-  /** Headers of the token request. Values are secret: encrypted in the state, never shown. Source: public reference. */
-  headers?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
-  /** Body of the token request: a string, or an object to send as JSON text. Secret: encrypted in the state, never shown. Source: public reference. */
-  payload?: pulumi.Input<string | pulumi.Inputs> | undefined;
-  /** JSONPath to the token in the response, such as `$.accessToken`. Source: public reference. */
-  accessTokenPath?: pulumi.Input<string> | undefined;
+  /** URL of the token request. 1 to 255 characters. Absolute http or https URL. Source: vendor's description of the interface. */
+  tokenRequestUrl: pulumi.Input<string>;
+  /** HTTP method of the token request. Source: vendor's description of the interface. */
+  method: pulumi.Input<"POST" | "GET">;
+  /** Headers of the token request. 1 to 25 entries. Values are secret: encrypted in the state, never shown. Source: vendor's description of the interface. */
+  headers: pulumi.Input<Record<string, pulumi.Input<string>>>;
+  /** Body of the token request: a string, or an object to send as JSON text. 1 to 1,024 characters. Secret: encrypted in the state, never shown. Source: vendor's description of the interface. */
+  payload: pulumi.Input<string | pulumi.Inputs>;
+  /** JSONPath to the token in the response, such as `$.accessToken`. 1 to 1,024 characters. Source: vendor's description of the interface. */
+  accessTokenPath: pulumi.Input<string>;
 }
 
 /**
@@ -77,40 +77,40 @@ export interface AuthenticationOauth2Args {
  * The members of {@link AuthenticationOauth2Args}, with their values in the service.
  */
 export interface AuthenticationOauth2 {
-  /** URL of the token request. Absolute http or https URL. Source: public reference. */
-  readonly tokenRequestUrl?: string;
-  /** HTTP method of the token request, such as `POST`. Source: public reference. */
-  readonly method?: string;
-  /** Headers of the token request. Values are secret: encrypted in the state, never shown. Source: public reference. */
-  readonly headers?: Record<string, string>;
-  /** Body of the token request: a string, or an object to send as JSON text. Secret: encrypted in the state, never shown. Source: public reference. */
-  readonly payload?: string;
-  /** JSONPath to the token in the response, such as `$.accessToken`. Source: public reference. */
-  readonly accessTokenPath?: string;
+  /** URL of the token request. 1 to 255 characters. Absolute http or https URL. Source: vendor's description of the interface. */
+  readonly tokenRequestUrl: string;
+  /** HTTP method of the token request. Source: vendor's description of the interface. */
+  readonly method: "POST" | "GET";
+  /** Headers of the token request. 1 to 25 entries. Values are secret: encrypted in the state, never shown. Source: vendor's description of the interface. */
+  readonly headers: Record<string, string>;
+  /** Body of the token request: a string, or an object to send as JSON text. 1 to 1,024 characters. Secret: encrypted in the state, never shown. Source: vendor's description of the interface. */
+  readonly payload: string;
+  /** JSONPath to the token in the response, such as `$.accessToken`. 1 to 1,024 characters. Source: vendor's description of the interface. */
+  readonly accessTokenPath: string;
 }
 
 interface AuthenticationArgsMembers extends CommonArgs {
-  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: vendor's description of the interface. */
   name?: pulumi.Input<string> | undefined;
-  /** Purpose of the authentication. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the authentication. 1 to 1,023 characters. Source: vendor's description of the interface. */
   description?: pulumi.Input<string> | undefined;
-  /** Whether the authentication is in use. Default: `true`. Source: public reference. */
+  /** Whether the authentication is in use. Default: `true`. Source: vendor's description of the interface. */
   active?: pulumi.Input<boolean> | undefined;
 }
 
 /** Arguments for an authentication: the method (Basic authentication or OAuth) and credentials that the service uses when it posts messages to a client application's callback. */
 export type AuthenticationArgs = AuthenticationArgsMembers & (
   | {
-      /** Authentication method. Derived from `basicAuth` or `oauth2` if omitted. Source: public reference. */
+      /** Authentication method. Derived from `basicAuth` or `oauth2` if omitted. Source: vendor's description of the interface. */
       type?: "basic" | undefined;
-      /** Credentials for Basic authentication. Source: public reference. */
+      /** Credentials for Basic authentication. Source: vendor's description of the interface. */
       basicAuth: pulumi.Input<AuthenticationBasicAuthArgs>;
       oauth2?: undefined;
     }
   | {
-      /** Authentication method. Derived from `basicAuth` or `oauth2` if omitted. Source: public reference. */
+      /** Authentication method. Derived from `basicAuth` or `oauth2` if omitted. Source: vendor's description of the interface. */
       type?: "oauth2" | undefined;
-      /** How the service obtains a token for the callback. The service reuses the token until the callback responds with 401. Source: public reference. */
+      /** How the service obtains a token for the callback. The service reuses the token until the callback responds with 401. Source: vendor's description of the interface. */
       oauth2: pulumi.Input<AuthenticationOauth2Args>;
       basicAuth?: undefined;
     }
@@ -150,28 +150,28 @@ export class Authentication extends ConversationResource {
     return isOfType(value, Authentication.__pulumiType);
   }
 
-  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: vendor's description of the interface. */
   declare readonly name: pulumi.Output<string>;
 
-  /** Purpose of the authentication. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the authentication. 1 to 1,023 characters. Source: vendor's description of the interface. */
   declare readonly description: pulumi.Output<string | undefined>;
 
-  /** Whether the authentication is in use. Default: `true`. Source: public reference. */
+  /** Whether the authentication is in use. Default: `true`. Source: vendor's description of the interface. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** Authentication method. Derived from `basicAuth` or `oauth2` if omitted. Source: public reference. */
+  /** Authentication method. Derived from `basicAuth` or `oauth2` if omitted. Source: vendor's description of the interface. */
   declare readonly type: pulumi.Output<"basic" | "oauth2">;
 
-  /** Credentials for Basic authentication. Source: public reference. */
+  /** Credentials for Basic authentication. Source: vendor's description of the interface. */
   declare readonly basicAuth: pulumi.Output<AuthenticationBasicAuth | undefined>;
 
-  /** How the service obtains a token for the callback. The service reuses the token until the callback responds with 401. Source: public reference. */
+  /** How the service obtains a token for the callback. The service reuses the token until the callback responds with 401. Source: vendor's description of the interface. */
   declare readonly oauth2: pulumi.Output<AuthenticationOauth2 | undefined>;
 
-  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
+  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: vendor's description of the interface. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
+  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: vendor's description of the interface. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -211,17 +211,17 @@ export class Authentication extends ConversationResource {
 
 /** A role and its callback. */
 export interface ClientApplicationRoleArgs {
-  /** The role, which must be unique within the application. Source: public reference. */
+  /** The role, which must be unique within the application. Source: vendor's description of the interface. */
   name: pulumi.Input<"customer" | "custom_bot" | "platform_bot" | "platform_agent" | "custom_agent" | "business_notification">;
-  /** Format of the messages that the service posts to the callback. Source: public reference. */
+  /** Format of the messages that the service posts to the callback. Source: vendor's description of the interface. */
   version: pulumi.Input<"v1" | "v3">;
-  /** URL that the service posts messages to. Absolute http or https URL. Source: public reference. */
+  /** URL that the service posts messages to. 1 to 1,023 characters. Absolute http or https URL. Source: vendor's description of the interface. */
   callback: pulumi.Input<string>;
-  /** Recipient to notify when the service cannot reach the callback. Email address. Source: public reference. */
+  /** Recipient to notify when the service cannot reach the callback. 1 to 255 characters. Email address. Source: vendor's description of the interface. */
   notificationEmail: pulumi.Input<string>;
-  /** Headers that the service sends to the callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
+  /** Headers that the service sends to the callback. 1 to 25 entries. Values are secret: encrypted in the state, never shown. Source: vendor's description of the interface. */
   headers?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
-  /** How the service authenticates to the callback. If omitted, the service sends no Authorization header. Source: public reference. */
+  /** How the service authenticates to the callback. If omitted, the service sends no Authorization header. Source: vendor's description of the interface. */
   authentication?: pulumi.Input<string> | pulumi.Input<Authentication> | undefined;
 }
 
@@ -230,29 +230,29 @@ export interface ClientApplicationRoleArgs {
  * The members of {@link ClientApplicationRoleArgs}, with their values in the service.
  */
 export interface ClientApplicationRole {
-  /** The role, which must be unique within the application. Source: public reference. */
+  /** The role, which must be unique within the application. Source: vendor's description of the interface. */
   readonly name: "customer" | "custom_bot" | "platform_bot" | "platform_agent" | "custom_agent" | "business_notification";
-  /** Format of the messages that the service posts to the callback. Source: public reference. */
+  /** Format of the messages that the service posts to the callback. Source: vendor's description of the interface. */
   readonly version: "v1" | "v3";
-  /** URL that the service posts messages to. Absolute http or https URL. Source: public reference. */
+  /** URL that the service posts messages to. 1 to 1,023 characters. Absolute http or https URL. Source: vendor's description of the interface. */
   readonly callback: string;
-  /** Recipient to notify when the service cannot reach the callback. Email address. Source: public reference. */
+  /** Recipient to notify when the service cannot reach the callback. 1 to 255 characters. Email address. Source: vendor's description of the interface. */
   readonly notificationEmail: string;
-  /** Headers that the service sends to the callback. Values are secret: encrypted in the state, never shown. Source: public reference. */
+  /** Headers that the service sends to the callback. 1 to 25 entries. Values are secret: encrypted in the state, never shown. Source: vendor's description of the interface. */
   readonly headers?: Record<string, string>;
-  /** How the service authenticates to the callback. If omitted, the service sends no Authorization header. Source: public reference. */
+  /** How the service authenticates to the callback. If omitted, the service sends no Authorization header. Source: vendor's description of the interface. */
   readonly authentication?: string;
 }
 
 /** Arguments for a client application: an external application that sends and receives messages. */
 export interface ClientApplicationArgs extends CommonArgs {
-  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: vendor's description of the interface. */
   name?: pulumi.Input<string> | undefined;
-  /** Purpose of the client application. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the client application. 1 to 1,023 characters. Source: vendor's description of the interface. */
   description?: pulumi.Input<string> | undefined;
-  /** Whether the client application is in use. Default: `true`. Source: public reference. */
+  /** Whether the client application is in use. Default: `true`. Source: vendor's description of the interface. */
   active?: pulumi.Input<boolean> | undefined;
-  /** The application's roles, each with its own callback. 1 to 7 items. Source: public reference. */
+  /** The application's roles, each with its own callback. 1 to 7 items. Source: vendor's description of the interface. */
   roles: pulumi.Input<readonly (pulumi.Input<ClientApplicationRoleArgs>)[]>;
 }
 
@@ -289,22 +289,22 @@ export class ClientApplication extends ConversationResource {
     return isOfType(value, ClientApplication.__pulumiType);
   }
 
-  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: vendor's description of the interface. */
   declare readonly name: pulumi.Output<string>;
 
-  /** Purpose of the client application. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the client application. 1 to 1,023 characters. Source: vendor's description of the interface. */
   declare readonly description: pulumi.Output<string | undefined>;
 
-  /** Whether the client application is in use. Default: `true`. Source: public reference. */
+  /** Whether the client application is in use. Default: `true`. Source: vendor's description of the interface. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** The application's roles, each with its own callback. 1 to 7 items. Source: public reference. */
+  /** The application's roles, each with its own callback. 1 to 7 items. Source: vendor's description of the interface. */
   declare readonly roles: pulumi.Output<(ClientApplicationRole)[]>;
 
-  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
+  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: vendor's description of the interface. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
+  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: vendor's description of the interface. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -344,9 +344,9 @@ export class ClientApplication extends ConversationResource {
 
 /** A bot feature. */
 export interface ParticipantIntentArgs {
-  /** Internal value of the feature. Source: public reference. */
+  /** Internal value of the feature. 1 to 255 characters. Source: vendor's description of the interface. */
   value: pulumi.Input<string>;
-  /** Display value of the feature. Source: public reference. */
+  /** Display value of the feature. 1 to 255 characters. Source: vendor's description of the interface. */
   displayValue: pulumi.Input<string>;
 }
 
@@ -355,27 +355,27 @@ export interface ParticipantIntentArgs {
  * The members of {@link ParticipantIntentArgs}, with their values in the service.
  */
 export interface ParticipantIntent {
-  /** Internal value of the feature. Source: public reference. */
+  /** Internal value of the feature. 1 to 255 characters. Source: vendor's description of the interface. */
   readonly value: string;
-  /** Display value of the feature. Source: public reference. */
+  /** Display value of the feature. 1 to 255 characters. Source: vendor's description of the interface. */
   readonly displayValue: string;
 }
 
 /** Arguments for a participant: a registered bot. A client application can have several participants. */
 export interface ParticipantArgs extends CommonArgs {
-  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: vendor's description of the interface. */
   name?: pulumi.Input<string> | undefined;
-  /** Purpose of the participant. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the participant. 1 to 1,023 characters. Source: vendor's description of the interface. */
   description?: pulumi.Input<string> | undefined;
-  /** Whether the participant is in use. Default: `true`. Source: public reference. */
+  /** Whether the participant is in use. Default: `true`. Source: vendor's description of the interface. */
   active?: pulumi.Input<boolean> | undefined;
-  /** Kind of bot. The platform's own bot product creates bots of the platform type. Source: public reference. */
+  /** Kind of bot. The platform's own bot product creates bots of the platform type. Source: vendor's description of the interface. */
   type: pulumi.Input<"custom_bot" | "platform_bot">;
-  /** Client application whose callback receives this bot's messages. Source: public reference. */
+  /** Client application whose callback receives this bot's messages. Source: vendor's description of the interface. */
   application: pulumi.Input<string> | pulumi.Input<ClientApplication>;
-  /** The bot's features. Source: public reference. */
+  /** The bot's features. 1 to 500 items. Source: vendor's description of the interface. */
   intents?: pulumi.Input<readonly (pulumi.Input<ParticipantIntentArgs>)[]> | undefined;
-  /** Custom attributes. 1 to 25 entries. Source: public reference. */
+  /** Custom attributes. 1 to 25 entries. Source: vendor's description of the interface. */
   options?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
 }
 
@@ -415,31 +415,31 @@ export class Participant extends ConversationResource {
     return isOfType(value, Participant.__pulumiType);
   }
 
-  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: vendor's description of the interface. */
   declare readonly name: pulumi.Output<string>;
 
-  /** Purpose of the participant. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the participant. 1 to 1,023 characters. Source: vendor's description of the interface. */
   declare readonly description: pulumi.Output<string | undefined>;
 
-  /** Whether the participant is in use. Default: `true`. Source: public reference. */
+  /** Whether the participant is in use. Default: `true`. Source: vendor's description of the interface. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** Kind of bot. The platform's own bot product creates bots of the platform type. Source: public reference. */
+  /** Kind of bot. The platform's own bot product creates bots of the platform type. Source: vendor's description of the interface. */
   declare readonly type: pulumi.Output<"custom_bot" | "platform_bot">;
 
-  /** Client application whose callback receives this bot's messages. Source: public reference. */
+  /** Client application whose callback receives this bot's messages. Source: vendor's description of the interface. */
   declare readonly application: pulumi.Output<string>;
 
-  /** The bot's features. Source: public reference. */
+  /** The bot's features. 1 to 500 items. Source: vendor's description of the interface. */
   declare readonly intents: pulumi.Output<(ParticipantIntent)[] | undefined>;
 
-  /** Custom attributes. 1 to 25 entries. Source: public reference. */
+  /** Custom attributes. 1 to 25 entries. Source: vendor's description of the interface. */
   declare readonly options: pulumi.Output<Record<string, string> | undefined>;
 
-  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
+  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: vendor's description of the interface. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
+  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: vendor's description of the interface. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -479,13 +479,13 @@ export class Participant extends ConversationResource {
 
 /** Restrictions on attachments. */
 export interface ChannelAttachmentPolicyArgs {
-  /** Must be true to allow attachments. Source: public reference. */
+  /** Whether attachments are allowed. Default: `true`. Source: vendor's description of the interface. */
   enabled?: pulumi.Input<boolean> | undefined;
-  /** Maximum size of an attachment, probably in bytes (the unit is not documented). Whole number, at least 0. Source: public reference. */
+  /** Maximum size of an attachment, in bytes. Whole number, 1 to 10,485,760. Default: `10485760`. Source: vendor's description of the interface. */
   maxSize?: pulumi.Input<number> | undefined;
-  /** Whether `extensions` lists allowed or blocked extensions. Source: public reference. */
+  /** Whether `extensions` lists allowed or blocked extensions. Source: vendor's description of the interface. */
   type?: pulumi.Input<"allow" | "block"> | undefined;
-  /** File extensions without the dot. Source: public reference. */
+  /** File extensions without the dot. 1 to 75 items. Source: vendor's description of the interface. */
   extensions?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
 }
 
@@ -494,24 +494,24 @@ export interface ChannelAttachmentPolicyArgs {
  * The members of {@link ChannelAttachmentPolicyArgs}, with their values in the service.
  */
 export interface ChannelAttachmentPolicy {
-  /** Must be true to allow attachments. Source: public reference. */
+  /** Whether attachments are allowed. Default: `true`. Source: vendor's description of the interface. */
   readonly enabled?: boolean;
-  /** Maximum size of an attachment, probably in bytes (the unit is not documented). Whole number, at least 0. Source: public reference. */
+  /** Maximum size of an attachment, in bytes. Whole number, 1 to 10,485,760. Default: `10485760`. Source: vendor's description of the interface. */
   readonly maxSize?: number;
-  /** Whether `extensions` lists allowed or blocked extensions. Source: public reference. */
+  /** Whether `extensions` lists allowed or blocked extensions. Source: vendor's description of the interface. */
   readonly type?: "allow" | "block";
-  /** File extensions without the dot. Source: public reference. */
+  /** File extensions without the dot. 1 to 75 items. Source: vendor's description of the interface. */
   readonly extensions?: (string)[];
 }
 
 /** Restrictions on messages from the customer. */
 export interface ChannelInboundArgs {
-  /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
+  /** Maximum length of a text message, in characters. Whole number, 1 to 10,000. Default: `10000`. Source: vendor's description of the interface. */
   maxTextLength?: pulumi.Input<number> | undefined;
-  /** Allowed features: any of `typing_events`, `attachments`, and `richText`. If omitted, all are allowed. Source: public reference. */
-  features?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
-  /** Restrictions on attachments. Source: public reference. */
+  /** Restrictions on attachments. Source: vendor's description of the interface. */
   attachmentPolicy?: pulumi.Input<ChannelAttachmentPolicyArgs> | undefined;
+  /** What messages from the customer may contain. If omitted, everything. 1 to 4 items. Source: vendor's description of the interface. */
+  features?: pulumi.Input<readonly (pulumi.Input<"typing_events" | "attachments" | "richText" | "delivery_receipts">)[]> | undefined;
 }
 
 /**
@@ -519,28 +519,46 @@ export interface ChannelInboundArgs {
  * The members of {@link ChannelInboundArgs}, with their values in the service.
  */
 export interface ChannelInbound {
-  /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
+  /** Maximum length of a text message, in characters. Whole number, 1 to 10,000. Default: `10000`. Source: vendor's description of the interface. */
   readonly maxTextLength?: number;
-  /** Allowed features: any of `typing_events`, `attachments`, and `richText`. If omitted, all are allowed. Source: public reference. */
-  readonly features?: (string)[];
-  /** Restrictions on attachments. Source: public reference. */
+  /** Restrictions on attachments. Source: vendor's description of the interface. */
   readonly attachmentPolicy?: ChannelAttachmentPolicy;
+  /** What messages from the customer may contain. If omitted, everything. 1 to 4 items. Source: vendor's description of the interface. */
+  readonly features?: ("typing_events" | "attachments" | "richText" | "delivery_receipts")[];
+}
+
+/** Limits messages to a time after the customer's last message. */
+export interface ChannelCustomerServiceWindowArgs {
+  /** Length of the window, in minutes. Whole number, 1 to 10,080. Source: vendor's description of the interface. */
+  durationMinutes: pulumi.Input<number>;
+  /** Types of rich messages that may be sent after the window has closed. Source: vendor's description of the interface. */
+  continueMessageTypes?: pulumi.Input<readonly (pulumi.Input<"listpicker" | "timepicker" | "richlink" | "quickreply" | "template" | "form" | "authentication" | "payment" | "app">)[]> | undefined;
+}
+
+/** Limits messages to a time after the customer's last message. */
+export interface ChannelCustomerServiceWindow {
+  /** Length of the window, in minutes. Whole number, 1 to 10,080. Source: vendor's description of the interface. */
+  readonly durationMinutes: number;
+  /** Types of rich messages that may be sent after the window has closed. Source: vendor's description of the interface. */
+  readonly continueMessageTypes?: ("listpicker" | "timepicker" | "richlink" | "quickreply" | "template" | "form" | "authentication" | "payment" | "app")[];
 }
 
 /** Restrictions on messages to the customer. */
 export interface ChannelOutboundArgs {
-  /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
+  /** Maximum length of a text message, in characters. Whole number, 1 to 10,000. Default: `10000`. Source: vendor's description of the interface. */
   maxTextLength?: pulumi.Input<number> | undefined;
-  /** Allowed features: any of `typing_events`, `attachments`, and `richText`. If omitted, all are allowed. Source: public reference. */
-  features?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
-  /** Restrictions on attachments. Source: public reference. */
+  /** Restrictions on attachments. Source: vendor's description of the interface. */
   attachmentPolicy?: pulumi.Input<ChannelAttachmentPolicyArgs> | undefined;
-  /** Whether the service sends system messages. Source: public reference. */
+  /** What messages to the customer may contain. If omitted, nothing but text. The vendor allows four words, but at most three of them. 1 to 3 items. Source: vendor's description of the interface. */
+  features?: pulumi.Input<readonly (pulumi.Input<"typing_events" | "attachments" | "richText" | "delivery_receipts">)[]> | undefined;
+  /** Whether the service sends system messages. Default: `false`. Source: vendor's description of the interface. */
   systemMessages?: pulumi.Input<boolean> | undefined;
-  /** Whether a customer can log in during a conversation. Source: public reference. */
+  /** Whether a customer can log in during a conversation. Default: `false`. Source: vendor's description of the interface. */
   midChatAuth?: pulumi.Input<boolean> | undefined;
-  /** Types of rich messages that the channel can show, without the `richMessage.` prefix (for example, `listpicker`). Source: public reference. */
-  richMessageTypes?: pulumi.Input<readonly (pulumi.Input<string>)[]> | undefined;
+  /** Types of rich messages that the channel can show, without the `richMessage.` prefix. If omitted, none. 1 to 9 items. Source: vendor's description of the interface. */
+  richMessageTypes?: pulumi.Input<readonly (pulumi.Input<"listpicker" | "timepicker" | "richlink" | "quickreply" | "template" | "form" | "authentication" | "payment" | "app">)[]> | undefined;
+  /** Limits messages to a time after the customer's last message. Source: vendor's description of the interface. */
+  customerServiceWindow?: pulumi.Input<ChannelCustomerServiceWindowArgs> | undefined;
 }
 
 /**
@@ -548,25 +566,27 @@ export interface ChannelOutboundArgs {
  * The members of {@link ChannelOutboundArgs}, with their values in the service.
  */
 export interface ChannelOutbound {
-  /** Maximum length of a text message, in characters. Whole number, at least 0. Source: public reference. */
+  /** Maximum length of a text message, in characters. Whole number, 1 to 10,000. Default: `10000`. Source: vendor's description of the interface. */
   readonly maxTextLength?: number;
-  /** Allowed features: any of `typing_events`, `attachments`, and `richText`. If omitted, all are allowed. Source: public reference. */
-  readonly features?: (string)[];
-  /** Restrictions on attachments. Source: public reference. */
+  /** Restrictions on attachments. Source: vendor's description of the interface. */
   readonly attachmentPolicy?: ChannelAttachmentPolicy;
-  /** Whether the service sends system messages. Source: public reference. */
+  /** What messages to the customer may contain. If omitted, nothing but text. The vendor allows four words, but at most three of them. 1 to 3 items. Source: vendor's description of the interface. */
+  readonly features?: ("typing_events" | "attachments" | "richText" | "delivery_receipts")[];
+  /** Whether the service sends system messages. Default: `false`. Source: vendor's description of the interface. */
   readonly systemMessages?: boolean;
-  /** Whether a customer can log in during a conversation. Source: public reference. */
+  /** Whether a customer can log in during a conversation. Default: `false`. Source: vendor's description of the interface. */
   readonly midChatAuth?: boolean;
-  /** Types of rich messages that the channel can show, without the `richMessage.` prefix (for example, `listpicker`). Source: public reference. */
-  readonly richMessageTypes?: (string)[];
+  /** Types of rich messages that the channel can show, without the `richMessage.` prefix. If omitted, none. 1 to 9 items. Source: vendor's description of the interface. */
+  readonly richMessageTypes?: ("listpicker" | "timepicker" | "richlink" | "quickreply" | "template" | "form" | "authentication" | "payment" | "app")[];
+  /** Limits messages to a time after the customer's last message. Source: vendor's description of the interface. */
+  readonly customerServiceWindow?: ChannelCustomerServiceWindow;
 }
 
 /** Restrictions on the messages that the channel transports. */
 export interface ChannelRestrictionsArgs {
-  /** Restrictions on messages from the customer. Source: public reference. */
+  /** Restrictions on messages from the customer. Source: vendor's description of the interface. */
   inbound?: pulumi.Input<ChannelInboundArgs> | undefined;
-  /** Restrictions on messages to the customer. Source: public reference. */
+  /** Restrictions on messages to the customer. Source: vendor's description of the interface. */
   outbound?: pulumi.Input<ChannelOutboundArgs> | undefined;
 }
 
@@ -575,27 +595,27 @@ export interface ChannelRestrictionsArgs {
  * The members of {@link ChannelRestrictionsArgs}, with their values in the service.
  */
 export interface ChannelRestrictions {
-  /** Restrictions on messages from the customer. Source: public reference. */
+  /** Restrictions on messages from the customer. Source: vendor's description of the interface. */
   readonly inbound?: ChannelInbound;
-  /** Restrictions on messages to the customer. Source: public reference. */
+  /** Restrictions on messages to the customer. Source: vendor's description of the interface. */
   readonly outbound?: ChannelOutbound;
 }
 
 /** Arguments for a channel: a transport for chat messages, and its parameters. */
 export interface ChannelArgs extends CommonArgs {
-  /** The channel's identifier at run time, such as `custom.teams` for a custom channel. If you change it, lookups by the old type fail. 1 to 255 characters. Unique. Source: public reference. */
+  /** The channel's identifier at run time, such as `custom.teams` for a custom channel. If you change it, lookups by the old type fail. 1 to 255 characters. Unique. Source: vendor's description of the interface. */
   type: pulumi.Input<string>;
-  /** Display name. 1 to 255 characters. Source: public reference. */
+  /** Display name. 1 to 255 characters. Source: vendor's description of the interface. */
   displayName: pulumi.Input<string>;
-  /** Icon image. Must be a 32 × 32 pixel PNG if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
+  /** Icon image. Must be a 32 × 32 pixel PNG if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: vendor's description of the interface. */
   icon: pulumi.Input<string> | pulumi.asset.FileAsset;
-  /** Purpose of the channel. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the channel. 1 to 1,023 characters. Source: vendor's description of the interface. */
   description?: pulumi.Input<string> | undefined;
-  /** Whether the channel is in use. Default: `true`. Source: public reference. */
+  /** Whether the channel is in use. Default: `true`. Source: vendor's description of the interface. */
   active?: pulumi.Input<boolean> | undefined;
-  /** Restrictions on the messages that the channel transports. Source: public reference. */
+  /** Restrictions on the messages that the channel transports. Source: vendor's description of the interface. */
   restrictions?: pulumi.Input<ChannelRestrictionsArgs> | undefined;
-  /** System text, grouped by language (such as `en-US`) and then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
+  /** System text, grouped by language (such as `en-US`) and then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Keys: en-US, es-ES, fr-FR, it-IT, de-DE, nl-NL, pt-BR, pt-PT, da-DK, ru-RU, fr-CA, zh-CN, ja-JP, ko-KR, sv-SE. Source: vendor's description of the interface. */
   l10nProperties?: pulumi.Input<Record<string, pulumi.Input<Record<string, pulumi.Input<string>>>>> | undefined;
 }
 
@@ -631,6 +651,11 @@ export interface ChannelArgs extends CommonArgs {
  *     },
  *     outbound: {
  *       maxTextLength: 500,
+ *       features: [
+ *         "typing_events",
+ *         "attachments",
+ *         "richText"
+ *       ],
  *       systemMessages: true,
  *       midChatAuth: false,
  *       richMessageTypes: [
@@ -655,31 +680,31 @@ export class Channel extends ConversationResource {
     return isOfType(value, Channel.__pulumiType);
   }
 
-  /** The channel's identifier at run time, such as `custom.teams` for a custom channel. If you change it, lookups by the old type fail. 1 to 255 characters. Unique. Source: public reference. */
+  /** The channel's identifier at run time, such as `custom.teams` for a custom channel. If you change it, lookups by the old type fail. 1 to 255 characters. Unique. Source: vendor's description of the interface. */
   declare readonly type: pulumi.Output<string>;
 
-  /** Display name. 1 to 255 characters. Source: public reference. */
+  /** Display name. 1 to 255 characters. Source: vendor's description of the interface. */
   declare readonly displayName: pulumi.Output<string>;
 
-  /** Icon image. Must be a 32 × 32 pixel PNG if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: public reference. */
+  /** Icon image. Must be a 32 × 32 pixel PNG if the platform's own agent desktop shows it. 1 to 512,000 characters. Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`. Source: vendor's description of the interface. */
   declare readonly icon: pulumi.Output<string>;
 
-  /** Purpose of the channel. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the channel. 1 to 1,023 characters. Source: vendor's description of the interface. */
   declare readonly description: pulumi.Output<string | undefined>;
 
-  /** Whether the channel is in use. Default: `true`. Source: public reference. */
+  /** Whether the channel is in use. Default: `true`. Source: vendor's description of the interface. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** Restrictions on the messages that the channel transports. Source: public reference. */
+  /** Restrictions on the messages that the channel transports. Source: vendor's description of the interface. */
   declare readonly restrictions: pulumi.Output<ChannelRestrictions | undefined>;
 
-  /** System text, grouped by language (such as `en-US`) and then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Source: public reference. */
+  /** System text, grouped by language (such as `en-US`) and then by key (such as `msg_hub_off_hours`). 1 to 25 entries. Keys: en-US, es-ES, fr-FR, it-IT, de-DE, nl-NL, pt-BR, pt-PT, da-DK, ru-RU, fr-CA, zh-CN, ja-JP, ko-KR, sv-SE. Source: vendor's description of the interface. */
   declare readonly l10nProperties: pulumi.Output<Record<string, Record<string, string>> | undefined>;
 
-  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
+  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: vendor's description of the interface. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
+  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: vendor's description of the interface. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -719,7 +744,7 @@ export class Channel extends ConversationResource {
 
 /** What happens when the bot escalates. */
 export interface OrchestrationOnEscalationArgs {
-  /** Client application that receives the conversation after the escalation. Source: public reference. */
+  /** Client application that receives the conversation after the escalation. Source: vendor's description of the interface. */
   agent: pulumi.Input<string> | pulumi.Input<ClientApplication>;
 }
 
@@ -728,17 +753,17 @@ export interface OrchestrationOnEscalationArgs {
  * The members of {@link OrchestrationOnEscalationArgs}, with their values in the service.
  */
 export interface OrchestrationOnEscalation {
-  /** Client application that receives the conversation after the escalation. Source: public reference. */
+  /** Client application that receives the conversation after the escalation. Source: vendor's description of the interface. */
   readonly agent: string;
 }
 
 /** A bot, and the agents who take over from it. */
 export interface OrchestrationBotArgs {
-  /** The bot's client application. Source: public reference. */
+  /** The bot's client application. Source: vendor's description of the interface. */
   application: pulumi.Input<string> | pulumi.Input<ClientApplication>;
-  /** The bot's participant. Source: public reference. */
+  /** The bot's participant. Source: vendor's description of the interface. */
   participant: pulumi.Input<string> | pulumi.Input<Participant>;
-  /** What happens when the bot escalates. Source: public reference. */
+  /** What happens when the bot escalates. Source: vendor's description of the interface. */
   onEscalation?: pulumi.Input<OrchestrationOnEscalationArgs> | undefined;
 }
 
@@ -747,21 +772,21 @@ export interface OrchestrationBotArgs {
  * The members of {@link OrchestrationBotArgs}, with their values in the service.
  */
 export interface OrchestrationBot {
-  /** The bot's client application. Source: public reference. */
+  /** The bot's client application. Source: vendor's description of the interface. */
   readonly application: string;
-  /** The bot's participant. Source: public reference. */
+  /** The bot's participant. Source: vendor's description of the interface. */
   readonly participant: string;
-  /** What happens when the bot escalates. Source: public reference. */
+  /** What happens when the bot escalates. Source: vendor's description of the interface. */
   readonly onEscalation?: OrchestrationOnEscalation;
 }
 
 /** Settings for the bots, which answer first. */
 export interface OrchestrationBotConfigurationArgs {
-  /** Whether to pass the transcript to an agent if the bot did not escalate and the customer is known. Source: public reference. */
+  /** Whether to pass the transcript to an agent if the bot did not escalate and the customer is known. Default: `true`. Source: vendor's description of the interface. */
   forwardTranscript?: pulumi.Input<boolean> | undefined;
-  /** Number of minutes within which a returning customer's conversation skips the bot and goes to the agent. At least 0. Source: public reference. */
+  /** Number of minutes within which a returning customer's conversation skips the bot and goes to the agent. 1 to 10,080. Source: vendor's description of the interface. */
   bypassVaDuration?: pulumi.Input<number> | undefined;
-  /** The bots. Source: public reference. */
+  /** The bot: a list of exactly one. 1 to 1 items. Source: vendor's description of the interface. */
   bots: pulumi.Input<readonly (pulumi.Input<OrchestrationBotArgs>)[]>;
 }
 
@@ -770,17 +795,17 @@ export interface OrchestrationBotConfigurationArgs {
  * The members of {@link OrchestrationBotConfigurationArgs}, with their values in the service.
  */
 export interface OrchestrationBotConfiguration {
-  /** Whether to pass the transcript to an agent if the bot did not escalate and the customer is known. Source: public reference. */
+  /** Whether to pass the transcript to an agent if the bot did not escalate and the customer is known. Default: `true`. Source: vendor's description of the interface. */
   readonly forwardTranscript?: boolean;
-  /** Number of minutes within which a returning customer's conversation skips the bot and goes to the agent. At least 0. Source: public reference. */
+  /** Number of minutes within which a returning customer's conversation skips the bot and goes to the agent. 1 to 10,080. Source: vendor's description of the interface. */
   readonly bypassVaDuration?: number;
-  /** The bots. Source: public reference. */
+  /** The bot: a list of exactly one. 1 to 1 items. Source: vendor's description of the interface. */
   readonly bots: (OrchestrationBot)[];
 }
 
 /** The customer's client application; required for custom channels. */
 export interface OrchestrationCustomerConfigurationArgs {
-  /** Client application that receives the replies to the customer. Source: public reference. */
+  /** Client application that receives the replies to the customer. Source: vendor's description of the interface. */
   customer: pulumi.Input<string> | pulumi.Input<ClientApplication>;
 }
 
@@ -789,13 +814,13 @@ export interface OrchestrationCustomerConfigurationArgs {
  * The members of {@link OrchestrationCustomerConfigurationArgs}, with their values in the service.
  */
 export interface OrchestrationCustomerConfiguration {
-  /** Client application that receives the replies to the customer. Source: public reference. */
+  /** Client application that receives the replies to the customer. Source: vendor's description of the interface. */
   readonly customer: string;
 }
 
 /** The agents. */
 export interface OrchestrationAgentConfigurationArgs {
-  /** The agents' client applications. Source: public reference. */
+  /** The agents' client application: a list of exactly one. 1 to 1 items. Source: vendor's description of the interface. */
   agents: pulumi.Input<readonly (pulumi.Input<string> | pulumi.Input<ClientApplication>)[]>;
 }
 
@@ -804,27 +829,27 @@ export interface OrchestrationAgentConfigurationArgs {
  * The members of {@link OrchestrationAgentConfigurationArgs}, with their values in the service.
  */
 export interface OrchestrationAgentConfiguration {
-  /** The agents' client applications. Source: public reference. */
+  /** The agents' client application: a list of exactly one. 1 to 1 items. Source: vendor's description of the interface. */
   readonly agents: (string)[];
 }
 
 interface OrchestrationApplicationsArgsMembers {
-  /** Settings for the bots, which answer first. Source: public reference. */
+  /** Settings for the bots, which answer first. Source: vendor's description of the interface. */
   botConfiguration?: pulumi.Input<OrchestrationBotConfigurationArgs> | undefined;
-  /** The customer's client application; required for custom channels. Source: public reference. */
+  /** The customer's client application; required for custom channels. Source: vendor's description of the interface. */
   customerConfiguration?: pulumi.Input<OrchestrationCustomerConfigurationArgs> | undefined;
-  /** The agents. Source: public reference. */
+  /** The agents. Source: vendor's description of the interface. */
   agentConfiguration?: pulumi.Input<OrchestrationAgentConfigurationArgs> | undefined;
 }
 
 /** The parties to a conversation. */
 export type OrchestrationApplicationsArgs = OrchestrationApplicationsArgsMembers & (
   | {
-      /** Settings for the bots, which answer first. Source: public reference. */
+      /** Settings for the bots, which answer first. Source: vendor's description of the interface. */
       botConfiguration: pulumi.Input<OrchestrationBotConfigurationArgs>;
     }
   | {
-      /** The agents. Source: public reference. */
+      /** The agents. Source: vendor's description of the interface. */
       agentConfiguration: pulumi.Input<OrchestrationAgentConfigurationArgs>;
     }
 );
@@ -834,23 +859,23 @@ export type OrchestrationApplicationsArgs = OrchestrationApplicationsArgsMembers
  * The members of {@link OrchestrationApplicationsArgs}, with their values in the service.
  */
 export interface OrchestrationApplications {
-  /** Settings for the bots, which answer first. Source: public reference. */
+  /** Settings for the bots, which answer first. Source: vendor's description of the interface. */
   readonly botConfiguration?: OrchestrationBotConfiguration;
-  /** The customer's client application; required for custom channels. Source: public reference. */
+  /** The customer's client application; required for custom channels. Source: vendor's description of the interface. */
   readonly customerConfiguration?: OrchestrationCustomerConfiguration;
-  /** The agents. Source: public reference. */
+  /** The agents. Source: vendor's description of the interface. */
   readonly agentConfiguration?: OrchestrationAgentConfiguration;
 }
 
 /** Arguments for an orchestration: how a conversation moves between the customer, the bots, and the agents. */
 export interface OrchestrationArgs extends CommonArgs {
-  /** Name, which need not be unique; derived from the logical name if omitted. Source: public reference. */
+  /** Name, which need not be unique; derived from the logical name if omitted. Source: vendor's description of the interface. */
   name?: pulumi.Input<string> | undefined;
-  /** Purpose of the orchestration. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the orchestration. 1 to 1,023 characters. Source: vendor's description of the interface. */
   description?: pulumi.Input<string> | undefined;
-  /** Whether the orchestration is in use. Default: `true`. Source: public reference. */
+  /** Whether the orchestration is in use. Default: `true`. Source: vendor's description of the interface. */
   active?: pulumi.Input<boolean> | undefined;
-  /** The parties to a conversation. Source: public reference. */
+  /** The parties to a conversation. Source: vendor's description of the interface. */
   applications: pulumi.Input<OrchestrationApplicationsArgs>;
 }
 
@@ -898,22 +923,22 @@ export class Orchestration extends ConversationResource {
     return isOfType(value, Orchestration.__pulumiType);
   }
 
-  /** Name, which need not be unique; derived from the logical name if omitted. Source: public reference. */
+  /** Name, which need not be unique; derived from the logical name if omitted. Source: vendor's description of the interface. */
   declare readonly name: pulumi.Output<string>;
 
-  /** Purpose of the orchestration. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the orchestration. 1 to 1,023 characters. Source: vendor's description of the interface. */
   declare readonly description: pulumi.Output<string | undefined>;
 
-  /** Whether the orchestration is in use. Default: `true`. Source: public reference. */
+  /** Whether the orchestration is in use. Default: `true`. Source: vendor's description of the interface. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** The parties to a conversation. Source: public reference. */
+  /** The parties to a conversation. Source: vendor's description of the interface. */
   declare readonly applications: pulumi.Output<OrchestrationApplications>;
 
-  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
+  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: vendor's description of the interface. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
+  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: vendor's description of the interface. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**
@@ -953,9 +978,9 @@ export class Orchestration extends ConversationResource {
 
 /** How conversations are assigned to cases. */
 export interface AccountCaseManagementArgs {
-  /** Time within which a returning customer's conversation joins the same case. The unit is not documented. At least 0. Source: public reference. */
+  /** Time within which a returning customer's conversation joins the same case. The vendor does not state the unit; the range is that of minutes in a week. 1 to 10,080. Source: vendor's description of the interface. */
   sameCaseDuration?: pulumi.Input<number> | undefined;
-  /** Whether to copy custom attributes from the earlier conversation. Applies only if the orchestration sets `bypassVaDuration`. Source: public reference. */
+  /** Whether to copy custom attributes from the earlier conversation. Applies only if the orchestration sets `bypassVaDuration`. Source: vendor's description of the interface. */
   copyCustomAttributes?: pulumi.Input<boolean> | undefined;
 }
 
@@ -964,28 +989,28 @@ export interface AccountCaseManagementArgs {
  * The members of {@link AccountCaseManagementArgs}, with their values in the service.
  */
 export interface AccountCaseManagement {
-  /** Time within which a returning customer's conversation joins the same case. The unit is not documented. At least 0. Source: public reference. */
+  /** Time within which a returning customer's conversation joins the same case. The vendor does not state the unit; the range is that of minutes in a week. 1 to 10,080. Source: vendor's description of the interface. */
   readonly sameCaseDuration?: number;
-  /** Whether to copy custom attributes from the earlier conversation. Applies only if the orchestration sets `bypassVaDuration`. Source: public reference. */
+  /** Whether to copy custom attributes from the earlier conversation. Applies only if the orchestration sets `bypassVaDuration`. Source: vendor's description of the interface. */
   readonly copyCustomAttributes?: boolean;
 }
 
 /** Settings for the account's conversations. */
 export interface AccountChatConfigurationsArgs {
-  /** Idle time, in minutes (according to one integrator), after which the customer must start a new conversation. At least 0. Source: public reference. */
+  /** Idle time, in minutes, after which the customer must start a new conversation. 3 to 10,080. Default: `240`. Source: vendor's description of the interface. */
   timeout?: pulumi.Input<number> | undefined;
-  /** Default language, such as `en-US`. Source: public reference. */
+  /** Default language, such as `en-US`. Default: `en-US`. Source: vendor's description of the interface. */
   defaultLanguage?: pulumi.Input<string> | undefined;
-  /** Whether to answer with the off-hours text if no agent is available, or hold the message until one is. Source: public reference. */
+  /** Whether to answer with the off-hours text if no agent is available, or hold the message until one is. Default: `off_hours`. Source: vendor's description of the interface. */
   onAgentUnavailability?: pulumi.Input<"off_hours" | "retain_and_retry"> | undefined;
-  /** Whether agents may log out while chats are open. Source: public reference. */
+  /** Whether agents may log out while chats are open. Default: `false`. Source: vendor's description of the interface. */
   allowLogoutWithOpenChats?: pulumi.Input<boolean> | undefined;
-  /** Whether agents may return messages to the queue when no agent is available. Source: public reference. */
+  /** Whether agents may return messages to the queue when no agent is available. Default: `false`. Source: vendor's description of the interface. */
   allowQueueTransferOnAgentUnavailability?: pulumi.Input<boolean> | undefined;
-  /** Orchestration for the account's conversations. Source: public reference. */
-  orchestration?: pulumi.Input<string> | pulumi.Input<Orchestration> | undefined;
-  /** ID of the entry point, which belongs to another product area. Usually numeric, such as `1007`. Source: public reference. */
-  entryPoint?: pulumi.Input<string> | undefined;
+  /** Orchestration for the account's conversations. Source: vendor's description of the interface. */
+  orchestration: pulumi.Input<string> | pulumi.Input<Orchestration>;
+  /** ID of the entry point, which belongs to another product area. Usually numeric, such as `1007`. 1 to 255 characters. Source: vendor's description of the interface. */
+  entryPoint: pulumi.Input<string>;
 }
 
 /**
@@ -993,39 +1018,39 @@ export interface AccountChatConfigurationsArgs {
  * The members of {@link AccountChatConfigurationsArgs}, with their values in the service.
  */
 export interface AccountChatConfigurations {
-  /** Idle time, in minutes (according to one integrator), after which the customer must start a new conversation. At least 0. Source: public reference. */
+  /** Idle time, in minutes, after which the customer must start a new conversation. 3 to 10,080. Default: `240`. Source: vendor's description of the interface. */
   readonly timeout?: number;
-  /** Default language, such as `en-US`. Source: public reference. */
+  /** Default language, such as `en-US`. Default: `en-US`. Source: vendor's description of the interface. */
   readonly defaultLanguage?: string;
-  /** Whether to answer with the off-hours text if no agent is available, or hold the message until one is. Source: public reference. */
+  /** Whether to answer with the off-hours text if no agent is available, or hold the message until one is. Default: `off_hours`. Source: vendor's description of the interface. */
   readonly onAgentUnavailability?: "off_hours" | "retain_and_retry";
-  /** Whether agents may log out while chats are open. Source: public reference. */
+  /** Whether agents may log out while chats are open. Default: `false`. Source: vendor's description of the interface. */
   readonly allowLogoutWithOpenChats?: boolean;
-  /** Whether agents may return messages to the queue when no agent is available. Source: public reference. */
+  /** Whether agents may return messages to the queue when no agent is available. Default: `false`. Source: vendor's description of the interface. */
   readonly allowQueueTransferOnAgentUnavailability?: boolean;
-  /** Orchestration for the account's conversations. Source: public reference. */
-  readonly orchestration?: string;
-  /** ID of the entry point, which belongs to another product area. Usually numeric, such as `1007`. Source: public reference. */
-  readonly entryPoint?: string;
+  /** Orchestration for the account's conversations. Source: vendor's description of the interface. */
+  readonly orchestration: string;
+  /** ID of the entry point, which belongs to another product area. Usually numeric, such as `1007`. 1 to 255 characters. Source: vendor's description of the interface. */
+  readonly entryPoint: string;
 }
 
 /** Arguments for an account: a channel and an orchestration, connected under one address. */
 export interface AccountArgs extends CommonArgs {
-  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: vendor's description of the interface. */
   name?: pulumi.Input<string> | undefined;
-  /** Purpose of the account. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the account. 1 to 1,023 characters. Source: vendor's description of the interface. */
   description?: pulumi.Input<string> | undefined;
-  /** Whether the account is in use. Default: `true`. Source: public reference. */
+  /** Whether the account is in use. Default: `true`. Source: vendor's description of the interface. */
   active?: pulumi.Input<boolean> | undefined;
-  /** Business address on the channel: a phone number, email address, or page ID. If you change it, lookups by the old address fail. 1 to 255 characters. Source: public reference. */
+  /** Business address on the channel: a phone number, email address, or page ID. If you change it, lookups by the old address fail. 1 to 255 characters. Source: vendor's description of the interface. */
   address: pulumi.Input<string>;
-  /** The account's channel. Source: public reference. */
+  /** The account's channel. Source: vendor's description of the interface. */
   channel: pulumi.Input<string> | pulumi.Input<Channel>;
-  /** How conversations are assigned to cases. Source: public reference. */
+  /** How conversations are assigned to cases. Source: vendor's description of the interface. */
   caseManagement?: pulumi.Input<AccountCaseManagementArgs> | undefined;
-  /** Settings for the account's conversations. Source: public reference. */
+  /** Settings for the account's conversations. Source: vendor's description of the interface. */
   chatConfigurations: pulumi.Input<AccountChatConfigurationsArgs>;
-  /** Additional attributes, which may include credentials for a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
+  /** Additional attributes, which may include credentials for a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: vendor's description of the interface. */
   attributes?: pulumi.Input<Record<string, pulumi.Input<string>>> | undefined;
 }
 
@@ -1065,34 +1090,34 @@ export class Account extends ConversationResource {
     return isOfType(value, Account.__pulumiType);
   }
 
-  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: public reference. */
+  /** Name; derived from the logical name if omitted. 1 to 255 characters. Unique. Source: vendor's description of the interface. */
   declare readonly name: pulumi.Output<string>;
 
-  /** Purpose of the account. 1 to 1,023 characters. Source: public reference. */
+  /** Purpose of the account. 1 to 1,023 characters. Source: vendor's description of the interface. */
   declare readonly description: pulumi.Output<string | undefined>;
 
-  /** Whether the account is in use. Default: `true`. Source: public reference. */
+  /** Whether the account is in use. Default: `true`. Source: vendor's description of the interface. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** Business address on the channel: a phone number, email address, or page ID. If you change it, lookups by the old address fail. 1 to 255 characters. Source: public reference. */
+  /** Business address on the channel: a phone number, email address, or page ID. If you change it, lookups by the old address fail. 1 to 255 characters. Source: vendor's description of the interface. */
   declare readonly address: pulumi.Output<string>;
 
-  /** The account's channel. Source: public reference. */
+  /** The account's channel. Source: vendor's description of the interface. */
   declare readonly channel: pulumi.Output<string>;
 
-  /** How conversations are assigned to cases. Source: public reference. */
+  /** How conversations are assigned to cases. Source: vendor's description of the interface. */
   declare readonly caseManagement: pulumi.Output<AccountCaseManagement | undefined>;
 
-  /** Settings for the account's conversations. Source: public reference. */
+  /** Settings for the account's conversations. Source: vendor's description of the interface. */
   declare readonly chatConfigurations: pulumi.Output<AccountChatConfigurations>;
 
-  /** Additional attributes, which may include credentials for a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: assumed. */
+  /** Additional attributes, which may include credentials for a provider. 1 to 10 entries. Values are secret: encrypted in the state, never shown. Source: vendor's description of the interface. */
   declare readonly attributes: pulumi.Output<Record<string, string> | undefined>;
 
-  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
+  /** When the service created the object, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: vendor's description of the interface. */
   declare readonly created: pulumi.Output<string | undefined>;
 
-  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: public reference. */
+  /** When the object was last changed, in ISO 8601 format: GMT, with milliseconds. Set by the service. If the response to the write omits the time, the response's own time is used. Source: vendor's description of the interface. */
   declare readonly modified: pulumi.Output<string | undefined>;
 
   /**

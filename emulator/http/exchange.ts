@@ -130,10 +130,10 @@ const mostErrors = 30;
 
 /**
  * The error for a value that has a valid form but breaks a rule, such as a reference to a missing
- * object (error 400-152, assumed code).
+ * object (error 400-196, vendor; which code a missing object has is assumed).
  */
 export const invalidAttribute = (path: string, rule: string): HttpError =>
-  new HttpError(400, "400-152", `${path}: ${rule}.`, [{ key: path, value: rule }]);
+  new HttpError(400, "400-196", `${path}: ${rule}.`, [{ key: path, value: rule }]);
 
 interface Found {
   readonly list: { readonly path: string; readonly code: string; readonly rule: string }[];
@@ -161,22 +161,32 @@ export class ValidationErrors {
     return new ValidationErrors(`${this.path}[${index}]`, this.#found);
   }
 
-  /** Records that a required attribute is missing (error 400-143, public reference). */
+  /** Records that a required attribute is missing (error 400-143, vendor). */
   missing(): void {
     this.#add("400-143", "a required attribute is missing");
   }
 
-  /** Records that a value breaks a rule (error 400-152, assumed code). */
+  /** Records a value that is not allowed (error 400-196, vendor). */
   invalid(rule: string): void {
-    this.#add("400-152", rule);
+    this.#add("400-196", rule);
   }
 
-  /** Records that a value is not one of the allowed values (error 400-196, assumed code). */
-  notAllowed(values: readonly string[]): void {
-    this.#add("400-196", `must be one of ${values.join(", ")}`);
+  /** Records a text or a list that is too long (error 400-358, vendor). */
+  tooLong(rule: string): void {
+    this.#add("400-358", rule);
   }
 
-  /** Whether the errors include anything other than disallowed values. */
+  /** Records a value that must be unique within the body (error 400-138, vendor). */
+  duplicate(): void {
+    this.#add("400-138", "must be unique");
+  }
+
+  /** Records that a value is not one of the allowed words (error 400-196, vendor). */
+  notAllowed(words: readonly string[]): void {
+    this.#add("400-196", `must be one of ${words.join(", ")}`, false);
+  }
+
+  /** Whether the errors include anything other than words that are not allowed. */
   get hasBrokenShape(): boolean {
     return this.#found.hasBrokenShape;
   }
@@ -190,9 +200,9 @@ export class ValidationErrors {
     throw new HttpError(400, first.code, `${first.path}: ${first.rule}.`, details);
   }
 
-  #add(code: string, rule: string): void {
+  #add(code: string, rule: string, isShape = true): void {
     const { list } = this.#found;
-    this.#found.hasBrokenShape ||= code !== "400-196";
+    this.#found.hasBrokenShape ||= isShape;
     if (list.length < mostErrors) list.push({ path: this.path, code, rule });
   }
 }

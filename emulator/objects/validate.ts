@@ -3,14 +3,15 @@ import {
   type Field,
   type Fields,
   identityOf,
+  idLength,
+  keyLengths,
   type ListField,
   type MapField,
   type MemberRule,
   type NumberField,
-  type ReferenceField,
   type TextField,
 } from "../../provider/definition/define.js";
-import { fieldsByWireName, membersOf } from "../../provider/definition/fields.js";
+import { defaultIn, fieldsByWireName, membersOf } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { ValidationErrors } from "../http/exchange.js";
 import { type Switches, vendorWord } from "../service/switches.js";
@@ -26,7 +27,7 @@ const checkSize = (
   const isLarge = max !== undefined && size > max;
   const count = (limit = 0): string => `${limit} ${unit}${limit === 1 ? "" : "s"}`;
   if (isSmall) errors.invalid(`must have at least ${count(min)}`);
-  else if (isLarge) errors.invalid(`must have at most ${count(max)}`);
+  else if (isLarge) errors.tooLong(`must have at most ${count(max)}`);
   return !isSmall && !isLarge;
 };
 
@@ -75,12 +76,10 @@ const checkNumber = (field: NumberField, value: unknown, errors: ValidationError
     errors.invalid(`must be ${value < min ? `at least ${min}` : `at most ${max}`}`);
 };
 
-/** The ID of another object: text of a stated length, or a sensible one. */
-const checkId = ({ length }: ReferenceField, value: unknown, errors: ValidationErrors) => {
+/** The ID of another object. */
+const checkId = (value: unknown, errors: ValidationErrors) => {
   if (typeof value !== "string") return errors.invalid("must be a string");
-  if (length !== undefined && value.length !== length)
-    return errors.invalid(`must have exactly ${length} characters`);
-  checkSize(value.length, { min: 1, max: 255 }, "character", errors);
+  checkSize(value.length, { min: idLength, max: idLength }, "character", errors);
 };
 
 /** Members that belong to a body but to no field. */
@@ -120,7 +119,7 @@ const checkUnique = (key: string, items: readonly unknown[], errors: ValidationE
   items.forEach((item, place) => {
     const value = isObject(item) ? item[key] : undefined;
     if (isMissing(value)) return;
-    if (seen.has(value)) errors.item(place).at(key).invalid("must be unique");
+    if (seen.has(value)) errors.item(place).at(key).duplicate();
     seen.add(value);
   });
 };
@@ -149,7 +148,7 @@ class Validator {
       if (value !== undefined && !(value === null && isRequired))
         return [name, this.#field(field, value, errors.at(name))];
       if (isRequired) errors.at(name).missing();
-      return [name, "default" in field ? field.default : undefined];
+      return [name, defaultIn(field)];
     });
     const isRoot = errors.path === "";
     const isKnown = (name: string) => known.has(name) || (isRoot && serverSet.has(name));
@@ -198,7 +197,7 @@ class Validator {
         if (typeof value !== "boolean") errors.invalid("must be true or false");
         return value;
       case "reference":
-        checkId(field, value, errors);
+        checkId(value, errors);
         return value;
       case "object":
         if (isObject(value)) return this.fields(field, value, errors);
@@ -230,8 +229,9 @@ class Validator {
     const { key, value: member } = membersOf(field);
     const { [key]: name, [member]: value } = entry;
     if (isMissing(name)) errors.at(key).missing();
-    else if (typeof name !== "string" || name === "")
-      errors.at(key).invalid("must be a non-empty string");
+    else if (typeof name !== "string") errors.at(key).invalid("must be a string");
+    else if (field.keys?.includes(name) === false) errors.at(key).notAllowed(field.keys);
+    else checkSize(name.length, keyLengths, "character", errors.at(key));
     if (isMissing(value)) return errors.at(member).missing();
     const checked = this.#field(field.of, value, errors.at(member));
     const unknown = this.#unknown(entry, (other) => other === key || other === member, errors);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 test("the bot answers customers and can hand over to the agents", () => {
-  const bot = program.resource("ClientApplication", "shop-orders");
+  const bot = program.resource("ClientApplication", "shop-bot");
   const agent = program.resource("ClientApplication", "shop-agent");
   program.expectResource("Orchestration", "shop", {
     applications: {

@@ -27,7 +27,9 @@ const shop = new ConversationAccount("shop", {
     icon: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   },
   customer: { callback: `${host}/customer`, notificationEmail, oauth2 },
-  bots: { orders: { callback: `${host}/bot`, notificationEmail, oauth2 } },
+  bot: { name: "orders", callback: `${host}/bot`, notificationEmail, oauth2 },
+  // The entry point is made in the vendor's console.
+  chatConfigurations: { entryPoint: "1007" },
   agent: { callback: `${host}/agent`, notificationEmail, oauth2 },
 });
 

@@ -24,14 +24,13 @@ const shop = new ConversationAccount("shop", {
   address: "shop-web",
   channel: { type: "custom.web", displayName: "Web chat", icon: "aVZCT1J3MEtHZ28=" },
   customer: party("customer"),
-  bots: {
-    "orders-bot": {
-      ...party("bot"),
-      intents: [{ value: "order_status", displayValue: "Where is my order?" }],
-    },
+  bot: {
+    name: "orders-bot",
+    ...party("bot"),
+    intents: [{ value: "order_status", displayValue: "Where is my order?" }],
   },
   agent: party("agent"),
-  chatConfigurations: { timeout: 30 },
+  chatConfigurations: { entryPoint: "1007", timeout: 30 },
 });
 
 /** Address and channel type, with which a conversation names its account. */

@@ -8,13 +8,14 @@ import {
   type ObjectField,
   outputFields,
 } from "./define.js";
-import { isAutomatic } from "./fields.js";
+import { defaultIn, isAutomatic } from "./fields.js";
 
 // What the declarations of a kind have in common in every language: the classes of TypeScript, the
 // schema of the plugin, the reference page.
 
 const sources: Readonly<Record<Basis, string>> = {
   spec: "specification",
+  vendor: "vendor's description of the interface",
   public: "public reference",
   assumed: "assumed",
 };
@@ -78,7 +79,8 @@ export const factsOf = (field: Field, base64 = "Base64 text."): string[] => [
   ...sizeOf(field),
   ...formatOf(field, base64),
   ...(field.type === "text" && field.unique ? ["Unique."] : []),
-  ...("default" in field && field.default !== undefined ? [`Default: \`${field.default}\`.`] : []),
+  ...(field.type === "map" && field.keys ? [`Keys: ${field.keys.join(", ")}.`] : []),
+  ...(defaultIn(field) === undefined ? [] : [`Default: \`${defaultIn(field)}\`.`]),
   ...(field.type === "map" && field.of.secret
     ? ["Values are secret: encrypted in the state, never shown."]
     : []),

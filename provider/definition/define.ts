@@ -42,10 +42,11 @@ export interface Definition extends Members {
 export const defineResource = (definition: Definition): Definition => definition;
 
 /**
- * How certain a fact about the service is: stated in its specification, seen in a public reference
- * of a similar service, or assumed by this project.
+ * How certain a fact about the service is: stated in its specification, stated in the vendor's
+ * description of the interface (2026-02-19), seen in a public reference of a similar service, or
+ * assumed by this project.
  */
-export type Basis = "spec" | "public" | "assumed";
+export type Basis = "spec" | "vendor" | "public" | "assumed";
 
 /** The attributes that any field can have, regardless of its type. */
 export interface FieldNotes {
@@ -63,6 +64,11 @@ export interface FieldNotes {
   readonly secret?: true;
   /** Name in the service's JSON, if it differs from the name in a program. */
   readonly wire?: string;
+  /**
+   * What the service fills in if the member is omitted. It is never written for a program, and does
+   * not differ from an omitted member.
+   */
+  readonly serviceDefault?: string | number | boolean;
 }
 
 export interface TextField extends FieldNotes {
@@ -106,8 +112,6 @@ export interface FlagField extends FieldNotes {
 export interface ReferenceField extends FieldNotes {
   readonly type: "reference";
   readonly to: Definition;
-  /** Exact length of the ID in characters, if the service specifies one. */
-  readonly length?: number;
   /** The ID is sent as text, not wrapped in an object. */
   readonly plainId?: true;
 }
@@ -130,8 +134,6 @@ export interface ListField extends FieldNotes {
   readonly unique?: true;
   /** The order of the items does not matter. */
   readonly unordered?: true;
-  /** An empty list differs from an absent one. By default, they are the same. */
-  readonly emptyCounts?: true;
   /** The list is sent inside an object with this one key. */
   readonly envelope?: string;
 }
@@ -140,6 +142,8 @@ export interface ListField extends FieldNotes {
 export interface MapField extends FieldNotes {
   readonly type: "map";
   readonly of: Field;
+  /** The allowed keys. If omitted, any of 1 to 255 characters (`keyLengths`). */
+  readonly keys?: readonly string[];
   readonly min?: number;
   readonly max?: number;
   /** Names of the two members on the wire. Default: `name` and `value`. */
@@ -165,13 +169,20 @@ export type MemberRule =
   | { readonly exactlyOne: Readonly<Record<string, string>>; readonly discriminator: string }
   | { readonly atLeastOne: readonly string[] };
 
+/** Number of characters of every ID in the service (vendor). */
+export const idLength = 36;
+
+/** Minimum and maximum number of characters of a map's keys (vendor). */
+export const keyLengths = { min: 1, max: 255 } as const;
+
 /** Returns the members that distinguish a list's items; empty if there are none. */
 export const identityOf = (field: ListField): readonly string[] =>
   field.of.type === "object" ? (field.identity ?? []) : [];
-/** The definition of a field. If left out, the basis is `public`. */
+
+/** The definition of a field. If left out, the basis is `vendor`. */
 type Given<F extends Field> = Omit<F, "type" | "basis"> & { readonly basis?: Basis };
 
-const basis = "public";
+const basis = "vendor";
 
 export const text = (of: Given<TextField>): TextField => ({ type: "text", basis, ...of });
 export const number = (of: Given<NumberField>): NumberField => ({ type: "number", basis, ...of });

@@ -417,9 +417,11 @@ const normaliseValue = (field: Field, value: unknown): unknown => {
 const jsonText = (value: JsonObject): string =>
   holdsUnknown(value) ? unknownValue : JSON.stringify(value);
 
-/** Returns the default value that the service uses for a field; undefined if there is none. */
-export const defaultOf = (field: Field): unknown =>
-  "default" in field ? field.default : undefined;
+/** Returns the value that a program sets if it omits a field; undefined if there is none. */
+const defaultOf = (field: Field): unknown => ("default" in field ? field.default : undefined);
+
+/** Returns the value that an omitted member has in the service; undefined if there is none. */
+export const defaultIn = (field: Field): unknown => defaultOf(field) ?? field.serviceDefault;
 
 /** The values, with the discriminator derived from the one member that is present. */
 const discriminated = (rule: MemberRule | undefined, values: JsonObject): JsonObject => {

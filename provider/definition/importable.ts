@@ -8,9 +8,8 @@ import { looksMasked } from "./merge.js";
 const isShown = (value: unknown): boolean =>
   typeof value === "string" && value !== "" && !looksMasked(value);
 
-/** An empty optional member counts as absent unless the definition says otherwise. */
-const isLeftOut = (field: Field, value: unknown): boolean =>
-  !field.required && isBlank(value) && !(field.type === "list" && field.emptyCounts);
+/** An empty optional member counts as absent. */
+const isLeftOut = (field: Field, value: unknown): boolean => !field.required && isBlank(value);
 
 const tidyValue = (field: Field, value: unknown): unknown => {
   if (field.secret) return isShown(value) ? value : undisclosed;

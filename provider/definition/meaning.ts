@@ -10,7 +10,7 @@ import {
   type ReferenceField,
   type TextField,
 } from "./define.js";
-import { holdsSecret } from "./fields.js";
+import { defaultIn, holdsSecret } from "./fields.js";
 
 /**
  * Returns text in a normal form, with composed characters (NFC) and only line feeds as line breaks.
@@ -229,8 +229,7 @@ const sameMap = (
 /**
  * Whether two values in a program have the same meaning. Compares text exactly, JSON text by
  * content, and unordered lists regardless of order. An empty object, map, or list equals an absent
- * one, unless the definition distinguishes them. A secret that an import did not read equals any
- * given one.
+ * one. A secret that an import did not read equals any given one.
  *
  * @param a the known value
  * @param b the given value
@@ -246,7 +245,6 @@ export const sameValue = (field: Field, a: unknown, b: unknown): boolean => {
       return left !== undefined && right !== undefined && sameFields(field.fields, left, right);
     }
     case "list":
-      if (field.emptyCounts && isAbsent(a) !== isAbsent(b)) return false;
       return sameList(field, sameValue, a, b);
     case "map":
       return sameMap(field, sameValue, a, b, (key) => key);
@@ -269,7 +267,7 @@ const flagOf = (value: unknown): unknown =>
 
 /** The value, its default if it is absent, and undefined if an optional one is empty. */
 const given = (field: Field, value: unknown): unknown => {
-  if (isAbsent(value)) return "default" in field ? field.default : undefined;
+  if (isAbsent(value)) return defaultIn(field);
   const counts =
     field.type === "object" ||
     (field.type === "text" && (field.required || (field.json && value !== "")));

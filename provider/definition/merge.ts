@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, listedObjects, memberOf, objectOf } from "../kernel/json.js";
 import type { Field, Fields, ListField, MapField, MemberRule, Members } from "./define.js";
 import {
-  defaultOf,
+  defaultIn,
   fieldsByWireName,
   itemPath,
   keyOf,
@@ -65,7 +65,7 @@ const mergeMember = (
     merging.evidence,
     field?.required === true,
   );
-  const isUsual = sides.live === null || (field && defaultOf(field) === sides.live);
+  const isUsual = sides.live === null || (field && defaultIn(field) === sides.live);
   const undeclared = isUsual ? [] : [path];
   return merging.keeps && hidden.length > 0
     ? partOf(undefined, [], undeclared)

@@ -7,6 +7,8 @@ import {
   type Field,
   type Fields,
   identityOf,
+  idLength,
+  keyLengths,
   type ListField,
   type MapField,
   type MemberRule,
@@ -108,11 +110,11 @@ const shown = (given: unknown, secret: true | undefined): string => {
   return typeof given === "string" ? JSON.stringify(abbreviated(given, 40)) : String(given);
 };
 
-const referenceRules = ({ length, secret, to }: ReferenceField, value: unknown): Rules => {
+const referenceRules = ({ secret, to }: ReferenceField, value: unknown): Rules => {
   if (typeof value !== "string")
     return [`must be a resource or its ID, not ${shown(value, secret)}`];
-  const signs = length ? `${length} letters, digits, and hyphens` : `letters, digits, "_", and "-"`;
-  const isRight = isId(value) && (!length || value.length === length);
+  const signs = `${idLength} letters, digits, and hyphens`;
+  const isRight = isId(value) && value.length === idLength;
   return [
     !isRight && `must be the ID of ${withArticle(to.noun)}: ${signs}; not ${shown(value, secret)}`,
   ];
@@ -136,13 +138,20 @@ const wordText = (field: Field | undefined, value: unknown): string =>
 const listRules = (field: ListField, items: readonly unknown[]): Rules => {
   const members = field.of.type === "object" ? field.of.fields : {};
   return [
-    !within(items.length, field) && `must have ${bounds(field)} items`,
+    !within(items.length, field) &&
+      `must have ${bounds(field)} ${field.max === 1 ? "item" : "items"}, not ${items.length}`,
     ...(field.unique ? identityOf(field) : []).map((name) => {
       const shared = sharedValue(name, items);
       const word = wordText(members[name], shared);
       return shared !== undefined && `must not contain two items with the same ${name}${word}`;
     }),
   ];
+};
+
+const keyRule = ({ keys }: MapField, key: string): string | false => {
+  if (keys)
+    return !keys.includes(key) && `must be one of ${keys.join(", ")}${nearestHint(key, keys)}`;
+  return !within(key.length, keyLengths) && `must have a key of ${bounds(keyLengths)} characters`;
 };
 
 const mapRules = (field: MapField, entries: JsonObject): Rules => [
@@ -224,9 +233,10 @@ const listViolations = (field: ListField, items: unknown, place: Place): readonl
 const mapViolations = (field: MapField, entries: unknown, place: Place): readonly Violation[] => {
   if (!isObject(entries))
     return broken(place, [otherSort("must be an object of key-value pairs", entries)]);
-  const inside = Object.entries(entries).flatMap(([key, value]) =>
-    valueViolations(field.of, value, member(place, key)),
-  );
+  const inside = Object.entries(entries).flatMap(([key, value]) => [
+    ...(key === "" ? [] : broken(member(place, key), [keyRule(field, key)])),
+    ...valueViolations(field.of, value, member(place, key)),
+  ]);
   return [...inside, ...broken(place, mapRules(field, entries))];
 };
 

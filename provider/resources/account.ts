@@ -33,8 +33,9 @@ export const account = defineResource({
       doc: "How conversations are assigned to cases.",
       fields: {
         sameCaseDuration: number({
-          doc: "Time within which a returning customer's conversation joins the same case. The unit is not documented.",
-          min: 0,
+          doc: "Time within which a returning customer's conversation joins the same case. The vendor does not state the unit; the range is that of minutes in a week.",
+          min: 1,
+          max: 10_080,
         }),
         copyCustomAttributes: flag({
           doc: "Whether to copy custom attributes from the earlier conversation. Applies only if the orchestration sets `bypassVaDuration`.",
@@ -46,34 +47,46 @@ export const account = defineResource({
       required: true,
       fields: {
         timeout: number({
-          doc: "Idle time, in minutes (according to one integrator), after which the customer must start a new conversation.",
-          min: 0,
+          doc: "Idle time, in minutes, after which the customer must start a new conversation.",
+          min: 3,
+          max: 10_080,
+          serviceDefault: 240,
         }),
-        defaultLanguage: text({ doc: "Default language, such as `en-US`.", min: 1 }),
+        defaultLanguage: text({
+          doc: "Default language, such as `en-US`.",
+          serviceDefault: "en-US",
+        }),
         onAgentUnavailability: text({
           doc: "Whether to answer with the off-hours text if no agent is available, or hold the message until one is.",
           values: ["off_hours", "retain_and_retry"],
+          serviceDefault: "off_hours",
         }),
-        allowLogoutWithOpenChats: flag({ doc: "Whether agents may log out while chats are open." }),
+        allowLogoutWithOpenChats: flag({
+          doc: "Whether agents may log out while chats are open.",
+          serviceDefault: false,
+        }),
         allowQueueTransferOnAgentUnavailability: flag({
           doc: "Whether agents may return messages to the queue when no agent is available.",
+          serviceDefault: false,
         }),
         orchestration: reference(orchestration, {
           doc: "Orchestration for the account's conversations.",
+          required: true,
         }),
         entryPoint: text({
           doc: "ID of the entry point, which belongs to another product area. Usually numeric, such as `1007`.",
+          required: true,
           min: 1,
+          max: 255,
           envelope: "id",
         }),
       },
     }),
     attributes: map({
       doc: "Additional attributes, which may include credentials for a provider.",
-      basis: "assumed",
       min: 1,
       max: 10,
-      of: text({ doc: "Attribute value.", basis: "assumed", secret: true }),
+      of: text({ doc: "Attribute value.", secret: true, min: 1, max: 1023 }),
     }),
   },
   example: {

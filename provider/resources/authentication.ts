@@ -18,8 +18,8 @@ export const authentication = defineResource({
     basicAuth: object({
       doc: "Credentials for Basic authentication.",
       fields: {
-        username: text({ doc: "User name.", required: true, min: 1 }),
-        password: text({ doc: "Password.", required: true, secret: true, min: 1 }),
+        username: text({ doc: "User name.", required: true, min: 1, max: 255 }),
+        password: text({ doc: "Password.", required: true, secret: true, min: 1, max: 255 }),
       },
     }),
     oauth2: object({
@@ -27,23 +27,36 @@ export const authentication = defineResource({
       fields: {
         tokenRequestUrl: text({
           doc: "URL of the token request.",
+          required: true,
           min: 1,
+          max: 255,
           format: "url",
         }),
-        method: text({ doc: "HTTP method of the token request, such as `POST`.", min: 1 }),
+        method: text({
+          doc: "HTTP method of the token request.",
+          required: true,
+          values: ["POST", "GET"],
+        }),
         headers: map({
           doc: "Headers of the token request.",
-          of: text({ doc: "Header value.", secret: true }),
+          required: true,
+          min: 1,
+          max: 25,
+          of: text({ doc: "Header value.", secret: true, min: 1, max: 1023 }),
         }),
         payload: text({
           doc: "Body of the token request: a string, or an object to send as JSON text.",
+          required: true,
           secret: true,
           json: true,
           min: 1,
+          max: 1024,
         }),
         accessTokenPath: text({
           doc: "JSONPath to the token in the response, such as `$.accessToken`.",
+          required: true,
           min: 1,
+          max: 1024,
         }),
       },
     }),

@@ -11,39 +11,79 @@ import {
 } from "../definition/define.js";
 import { clientApplication } from "./client-application.js";
 
-const words = (doc: string, each: string, more: { readonly emptyCounts?: true } = {}) =>
+/** The vendor's words for what a channel can transport. */
+const featureWords = ["typing_events", "attachments", "richText", "delivery_receipts"];
+
+const richMessageWords = [
+  "listpicker",
+  "timepicker",
+  "richlink",
+  "quickreply",
+  "template",
+  "form",
+  "authentication",
+  "payment",
+  "app",
+];
+
+const languages = [
+  "en-US",
+  "es-ES",
+  "fr-FR",
+  "it-IT",
+  "de-DE",
+  "nl-NL",
+  "pt-BR",
+  "pt-PT",
+  "da-DK",
+  "ru-RU",
+  "fr-CA",
+  "zh-CN",
+  "ja-JP",
+  "ko-KR",
+  "sv-SE",
+];
+
+/** A list of the vendor's words, in any order. */
+const words = (doc: string, each: string, values: readonly string[], max?: number) =>
   list({
     doc,
     unordered: true,
-    ...more,
-    of: text({ doc: each, min: 1 }),
+    min: 1,
+    ...(max === undefined ? {} : { max }),
+    of: text({ doc: each, values }),
   });
 
 const restrictions: Fields = {
   maxTextLength: number({
     doc: "Maximum length of a text message, in characters.",
     integer: true,
-    min: 0,
+    min: 1,
+    max: 10_000,
+    serviceDefault: 10_000,
   }),
-  features: words(
-    "Allowed features: any of `typing_events`, `attachments`, and `richText`. If omitted, all are allowed.",
-    "A feature.",
-    { emptyCounts: true },
-  ),
   attachmentPolicy: object({
     doc: "Restrictions on attachments.",
     fields: {
-      enabled: flag({ doc: "Must be true to allow attachments." }),
+      enabled: flag({ doc: "Whether attachments are allowed.", serviceDefault: true }),
       maxSize: number({
-        doc: "Maximum size of an attachment, probably in bytes (the unit is not documented).",
+        doc: "Maximum size of an attachment, in bytes.",
         integer: true,
-        min: 0,
+        min: 1,
+        max: 10_485_760,
+        serviceDefault: 10_485_760,
       }),
       type: text({
         doc: "Whether `extensions` lists allowed or blocked extensions.",
         values: ["allow", "block"],
       }),
-      extensions: words("File extensions without the dot.", "An extension."),
+      extensions: list({
+        doc: "File extensions without the dot.",
+        unordered: true,
+        min: 1,
+        max: 75,
+        of: text({ doc: "An extension.", min: 1, max: 255 }),
+      }),
     },
   }),
 };
@@ -82,18 +122,57 @@ export const channel = defineResource({
       fields: {
         inbound: object({
           doc: "Restrictions on messages from the customer.",
-          fields: restrictions,
+          fields: {
+            ...restrictions,
+            features: words(
+              "What messages from the customer may contain. If omitted, everything.",
+              "A feature.",
+              featureWords,
+              4,
+            ),
+          },
         }),
         outbound: object({
           doc: "Restrictions on messages to the customer.",
           fields: {
             ...restrictions,
-            systemMessages: flag({ doc: "Whether the service sends system messages." }),
-            midChatAuth: flag({ doc: "Whether a customer can log in during a conversation." }),
-            richMessageTypes: words(
-              "Types of rich messages that the channel can show, without the `richMessage.` prefix (for example, `listpicker`).",
-              "A rich message type.",
+            features: words(
+              "What messages to the customer may contain. If omitted, nothing but text. The vendor allows four words, but at most three of them.",
+              "A feature.",
+              featureWords,
+              3,
             ),
+            systemMessages: flag({
+              doc: "Whether the service sends system messages.",
+              serviceDefault: false,
+            }),
+            midChatAuth: flag({
+              doc: "Whether a customer can log in during a conversation.",
+              serviceDefault: false,
+            }),
+            richMessageTypes: words(
+              "Types of rich messages that the channel can show, without the `richMessage.` prefix. If omitted, none.",
+              "A rich message type.",
+              richMessageWords,
+              9,
+            ),
+            customerServiceWindow: object({
+              doc: "Limits messages to a time after the customer's last message.",
+              fields: {
+                durationMinutes: number({
+                  doc: "Length of the window, in minutes.",
+                  required: true,
+                  integer: true,
+                  min: 1,
+                  max: 10_080,
+                }),
+                continueMessageTypes: words(
+                  "Types of rich messages that may be sent after the window has closed.",
+                  "A rich message type.",
+                  richMessageWords,
+                ),
+              },
+            }),
           },
         }),
       },
@@ -102,10 +181,13 @@ export const channel = defineResource({
       doc: "System text, grouped by language (such as `en-US`) and then by key (such as `msg_hub_off_hours`).",
       min: 1,
       max: 25,
+      keys: languages,
       members: { key: "language", value: "properties" },
       of: map({
         doc: "System text in one language.",
-        of: text({ doc: "The text; `{0}` is a placeholder for a value." }),
+        min: 1,
+        max: 75,
+        of: text({ doc: "The text; `{0}` is a placeholder for a value.", min: 1, max: 1023 }),
       }),
     }),
   },
@@ -128,6 +210,7 @@ export const channel = defineResource({
       },
       outbound: {
         maxTextLength: 500,
+        features: ["typing_events", "attachments", "richText"],
         systemMessages: true,
         midChatAuth: false,
         richMessageTypes: ["listpicker", "quickreply"],

@@ -49,17 +49,21 @@ export const clientApplication = defineResource({
             doc: "URL that the service posts messages to.",
             required: true,
             min: 1,
+            max: 1023,
             format: "url",
           }),
           notificationEmail: text({
             doc: "Recipient to notify when the service cannot reach the callback.",
             required: true,
             min: 1,
+            max: 255,
             format: "email",
           }),
           headers: map({
             doc: "Headers that the service sends to the callback.",
-            of: text({ doc: "Header value.", secret: true }),
+            min: 1,
+            max: 25,
+            of: text({ doc: "Header value.", secret: true, min: 1, max: 1023 }),
           }),
           authentication: reference(authentication, {
             doc: "How the service authenticates to the callback. If omitted, the service sends no Authorization header.",

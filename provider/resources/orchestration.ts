@@ -23,7 +23,6 @@ export const orchestration = defineResource({
       doc: "Name, which need not be unique; derived from the logical name if omitted.",
       required: true,
       names: "automatic",
-      min: 1,
     }),
     ...commonFields("orchestration"),
     applications: object({
@@ -36,15 +35,18 @@ export const orchestration = defineResource({
           fields: {
             forwardTranscript: flag({
               doc: "Whether to pass the transcript to an agent if the bot did not escalate and the customer is known.",
+              serviceDefault: true,
             }),
             bypassVaDuration: number({
               doc: "Number of minutes within which a returning customer's conversation skips the bot and goes to the agent.",
-              min: 0,
+              min: 1,
+              max: 10_080,
             }),
             bots: list({
-              doc: "The bots.",
+              doc: "The bot: a list of exactly one.",
               required: true,
               min: 1,
+              max: 1,
               identity: ["participant"],
               of: object({
                 doc: "A bot, and the agents who take over from it.",
@@ -86,10 +88,10 @@ export const orchestration = defineResource({
           doc: "The agents.",
           fields: {
             agents: list({
-              doc: "The agents' client applications.",
+              doc: "The agents' client application: a list of exactly one.",
               required: true,
               min: 1,
-              unordered: true,
+              max: 1,
               of: reference(clientApplication, {
                 doc: "An agent's client application.",
               }),

@@ -25,17 +25,23 @@ export const participant = defineResource({
     application: reference(clientApplication, {
       doc: "Client application whose callback receives this bot's messages.",
       required: true,
-      length: 36,
     }),
     intents: list({
       doc: "The bot's features.",
+      min: 1,
+      max: 500,
       envelope: "intent",
       identity: ["value"],
       of: object({
         doc: "A bot feature.",
         fields: {
-          value: text({ doc: "Internal value of the feature.", required: true, min: 1 }),
-          displayValue: text({ doc: "Display value of the feature.", required: true, min: 1 }),
+          value: text({ doc: "Internal value of the feature.", required: true, min: 1, max: 255 }),
+          displayValue: text({
+            doc: "Display value of the feature.",
+            required: true,
+            min: 1,
+            max: 255,
+          }),
         },
       }),
     }),
@@ -43,7 +49,7 @@ export const participant = defineResource({
       doc: "Custom attributes.",
       min: 1,
       max: 25,
-      of: text({ doc: "Attribute value." }),
+      of: text({ doc: "Attribute value.", min: 1, max: 1023 }),
     }),
   },
   example: {

@@ -14,7 +14,7 @@ const party = (side) => ({
 });
 new ConversationAccount("shop", {
   address: "shop-web", channel: { type: "custom.kiosk", displayName: "Kiosk", icon: "aVZC" },
-  customer: party("customer"), bots: { orders: party("bot") }, agent: party("agent"),
+  customer: party("customer"), bot: party("bot"), agent: party("agent"), chatConfigurations: { entryPoint: "1007" },
 });`;
 
 let project: EmulatedProject;

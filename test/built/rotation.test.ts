@@ -25,7 +25,7 @@ const party = { callback: "${url}", notificationEmail: "ops@example.com", authen
 new ConversationAccount("shop", {
   address: "shop-1",
   channel: { type: "custom.kiosk", displayName: "Kiosk", icon: "aVZC" },
-  customer: party, bots: { bot: party }, agent: party,
+  customer: party, bot: party, agent: party, chatConfigurations: { entryPoint: "1007" },
 });`);
 
 let project: EmulatedProject | undefined;

@@ -21,6 +21,8 @@ const account = async () => {
   const oauth = new Authentication("sign-in", {
     oauth2: {
       tokenRequestUrl: "https://shop.example.com/token",
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
       payload: { secret: password },
       accessTokenPath: "$.auth.accessToken",
     },
@@ -35,9 +37,9 @@ const account = async () => {
     address: "shop-web",
     channel: { type: "custom.web", displayName: "Web", icon: "aVZCT1J3MEtHZ28=" },
     customer: party("customer", oauth),
-    bots: { "orders-bot": party("orders-bot", desk) },
+    bot: { name: "orders-bot", ...party("orders-bot", desk) },
     agent: party("agent", oauth),
-    chatConfigurations: { timeout: 30 },
+    chatConfigurations: { entryPoint: "1007", timeout: 30 },
   });
   return { address: shop.account.address, password };
 };

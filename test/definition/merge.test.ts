@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { hideSecrets } from "../../emulator/objects/forms.js";
 import type { Definition } from "../../provider/definition/define.js";
-import { defaultOf, wireName } from "../../provider/definition/fields.js";
+import { defaultIn, wireName } from "../../provider/definition/fields.js";
 import { sameFieldsMeaning } from "../../provider/definition/meaning.js";
 import { mergeFields } from "../../provider/definition/merge.js";
 import { fieldsFromWire, fieldsToWire } from "../../provider/definition/wire.js";
@@ -74,7 +74,7 @@ describe.each(kinds)("$kind", (definition) => {
           .filter(([name, field]) => {
             const onWire = wireName(name, field);
             // What is there by default goes without saying.
-            const isUsual = wire[onWire] === undefined || wire[onWire] === defaultOf(field);
+            const isUsual = wire[onWire] === undefined || wire[onWire] === defaultIn(field);
             return !isUsual && declared[onWire] === undefined;
           })
           .map(([name]) => name);

@@ -87,7 +87,8 @@ test.each([false, true])(
       address: "shop",
       channel: { type: "custom.web", displayName: "Web", icon: "aa" },
       customer: party,
-      bots: { orders: party },
+      bot: party,
+      chatConfigurations: { entryPoint: "1007" },
     });
     expect(await valueIn(account.name)).toMatch(/^shop-[0-9a-f]{7}$/);
     const named = registered.filter(({ inputs }) => inputs.autoName !== undefined);

@@ -146,20 +146,31 @@ test.each([
 
 const party = { callback: "https://x.example.com", notificationEmail: "o@example.com" };
 const webChat = { type: "custom.web", displayName: "Web", icon: "aVZC" };
-const whole = { address: "shop", channel: webChat, customer: party, agent: party };
+const chatConfigurations = { entryPoint: "1007" };
+const whole = {
+  address: "shop",
+  channel: webChat,
+  customer: party,
+  agent: party,
+  chatConfigurations,
+};
 
 test.each<[string, object, string]>([
   ["no customer", { ...whole, customer: undefined }, "customer must be an object"],
   ["an id for the channel", { ...whole, channel: "id" }, "channel must be an object"],
   ["a promise", { ...whole, channel: Promise.resolve(webChat) }, "got a promise"],
   [
-    "bots in a list",
-    { ...whole, bots: [party] },
-    "bots must be an object with properties; got a list",
+    "a list of bots",
+    { ...whole, bot: [party] },
+    "bot must be an object with properties; got a list",
   ],
-  ["a bot that is missing", { ...whole, bots: { a: undefined } }, "bots.a must be an object"],
-  ["nobody to answer", { ...whole, agent: undefined }, "declare bots, an agent, or both"],
-  ["a typing error", { ...whole, bot: {} }, "there is no argument bot; did you mean bots?"],
+  [
+    "no settings for conversations",
+    { ...whole, chatConfigurations: undefined },
+    "chatConfigurations must be an object",
+  ],
+  ["nobody to answer", { ...whole, agent: undefined }, "declare a bot, an agent, or both"],
+  ["a typing error", { ...whole, bots: {} }, "there is no argument bots; did you mean bot?"],
   [
     "what nobody knows",
     { ...whole, timeout: 3 },

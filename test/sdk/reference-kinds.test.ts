@@ -78,7 +78,8 @@ test("a resource of another package is called by its type", () => {
 const account = (name: string, more: pulumi.Inputs = {}): sdk.ConversationAccount => {
   const party = { callback: "https://x.example.com/", notificationEmail: "ops@example.com" };
   const channel = { type: "custom.web", displayName: "Web", icon: "aa" };
-  const args = { address: "shop", channel, customer: party, bots: { orders: party } };
+  const chatConfigurations = { entryPoint: "1007" };
+  const args = { address: "shop", channel, customer: party, bot: party, chatConfigurations };
   return new sdk.ConversationAccount(name, { ...args, ...more });
 };
 
@@ -89,7 +90,7 @@ test("a component in the place of one of its parts is refused with the parts tha
     `Account "a": channel must be a Channel; ${given} .channel`,
   );
   expect(() => new (classOf("Participant"))("p", { application: shop })).toThrow(
-    `${given} .applications.customer or .applications.orders`,
+    `${given} .applications.customer or .applications.bot`,
   );
   expect(
     () => new (classOf("ClientApplication"))("c", { roles: [{ authentication: shop }] }),

@@ -141,8 +141,9 @@ const declare = (profile: string | undefined) =>
     address: "shop-web",
     channel: { type: "custom.web", displayName: "Web chat", icon: "aVZC" },
     customer: party("web"),
-    bots: { orders: party("bot") },
+    bot: party("bot"),
     agent: party("desk"),
+    chatConfigurations: { entryPoint: "1007" },
     profile,
   });
 

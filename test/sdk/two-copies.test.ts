@@ -85,7 +85,8 @@ test("a component takes parts that another copy made", async () => {
   const agent = new other.ClientApplication("agent", {
     roles: [{ ...party, name: "custom_agent", version: "v3" }],
   });
-  const args = { address: "shop", channel: web, customer: party, agent };
+  const chatConfigurations = { entryPoint: "1007" };
+  const args = { address: "shop", channel: web, customer: party, agent, chatConfigurations };
   const shop = new one.ConversationAccount("shop", args);
   expect(shop.channel).toBe(web);
   expect(shop.applications.agent).toBe(agent);

@@ -19,19 +19,19 @@ const shop = () => {
     address: "shop-web",
     channel: { type: "custom.web", displayName: "Web", icon },
     customer: party("customer"),
-    bots: { "orders-bot": party("bot") },
+    bot: { name: "orders-bot", ...party("bot") },
     agent: party("agent"),
-    chatConfigurations: { timeout: 30 },
+    chatConfigurations: { entryPoint: "1007", timeout: 30 },
   });
   return { address: account.account.address, password: config.requireSecret("password") };
 };
 
 test("a whole account is checked without an engine, and its inputs and outputs can be looked at", async () => {
   const program = await runMocked(shop, { config: { password: "p-1" } });
-  const bot = program.resource("Participant", "shop-orders-bot");
+  const bot = program.resource("Participant", "shop-bot");
   expect(bot.id).toMatch(/^[0-9a-f-]{36}$/);
-  const { id } = program.resource("ClientApplication", "shop-orders-bot");
-  program.expectResource("Participant", "shop-orders-bot", { application: id, active: true });
+  const { id } = program.resource("ClientApplication", "shop-bot");
+  program.expectResource("Participant", "shop-bot", { application: id, active: true });
   program.expectResource("Authentication", "callbacks", { basicAuth: { password: "p-1" } });
   expect(program.outputs).toEqual({ address: "shop-web", password: "p-1" });
   expect(bot.inputs).not.toHaveProperty("__provider");

@@ -33,7 +33,7 @@ export const everyShape: Definition = defineResource({
     token: text({ ...notes, secret: true }),
     most: number({ ...notes, max: 600 }),
     on: flag(notes),
-    lines: list({ ...notes, of: text(notes), emptyCounts: true }),
+    lines: list({ ...notes, of: text(notes) }),
     marks: list({ ...notes, unordered: true, envelope: "mark", of: text({ ...notes, wire: "m" }) }),
     points: list({
       ...notes,

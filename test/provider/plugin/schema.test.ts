@@ -125,7 +125,12 @@ const isDescribed = (spec: TypeSpec): spec is PropertySpec => "description" in s
 const described = places.filter(({ path }) => !/[\]}]$/.test(path));
 
 test("every field carries its doc comment and where it is known from", () => {
-  const sources = { spec: "specification", public: "public reference", assumed: "assumed" };
+  const sources = {
+    spec: "specification",
+    vendor: "vendor's description of the interface",
+    public: "public reference",
+    assumed: "assumed",
+  };
   for (const { path, field, spec } of described) {
     const text = isDescribed(spec) ? spec.description : path;
     expect(text.startsWith(field.doc)).toBe(true);
