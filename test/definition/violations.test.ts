@@ -46,6 +46,8 @@ test.each(resources)("$kind names what is missing", (definition) => {
   for (const [name] of required) expect(found(definition, {})).toContain(`${name}: is required`);
 });
 
+const chat = { orchestration: id, entryPoint: "1007" };
+
 /** The least that is right of each kind but for the change. */
 const least: Readonly<Record<string, JsonObject>> = {
   Authentication: { name: "n" },
@@ -53,12 +55,19 @@ const least: Readonly<Record<string, JsonObject>> = {
   Participant: { name: "n", type: "custom_bot", application: id },
   Channel: { type: "t", displayName: "d", icon: "aa" },
   Orchestration: { name: "n" },
-  Account: { name: "n", address: "a", channel: id, chatConfigurations: {} },
+  Account: { name: "n", address: "a", channel: id, chatConfigurations: chat },
 };
 
 const basicAuth = { username: "u", password: "p" };
-const languages = Object.fromEntries(Array.from({ length: 26 }, (_, i) => [`l${i}`, {}]));
-const anId = 'letters, digits, "_", and "-"; not';
+const anId = "36 letters, digits, and hyphens; not";
+const oauth2 = {
+  tokenRequestUrl: "https://bot.example.com/token",
+  method: "POST",
+  headers: { Accept: "application/json" },
+  payload: { grant: "x" },
+  accessTokenPath: "$.token",
+};
+const bot = { application: id, participant: id };
 
 test.each<[string, Definition, JsonObject, ...string[]]>([
   [
@@ -85,7 +94,7 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
     { channel: "../x" },
     `channel: must be the ID of a channel: ${anId} "../x"`,
   ],
-  ["no roles", clientApplication, { roles: [] }, "roles: must have 1 to 7 items"],
+  ["no roles", clientApplication, { roles: [] }, "roles: must have 1 to 7 items, not 0"],
   [
     "a role twice",
     clientApplication,
@@ -137,13 +146,13 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
   [
     "both methods",
     authentication,
-    { basicAuth, oauth2: {} },
+    { basicAuth, oauth2 },
     ": needs exactly one of basicAuth and oauth2",
   ],
   [
     "another method",
     authentication,
-    { type: "basic", oauth2: {} },
+    { type: "basic", oauth2 },
     ": has type basic, which needs basicAuth, but gives oauth2",
   ],
   [
@@ -155,7 +164,7 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
   [
     "an object for the id of an entry point",
     account,
-    { chatConfigurations: { entryPoint: { id: "1007" } } },
+    { chatConfigurations: { ...chat, entryPoint: { id: "1007" } } },
     "chatConfigurations.entryPoint: must be a string, not an object: pass its id",
   ],
   [
@@ -171,15 +180,33 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
     "icon: must be base64 text, without a data: prefix",
   ],
   [
-    "26 languages",
+    "a language that the vendor does not have",
     channel,
-    { l10nProperties: languages },
-    "l10nProperties: must have 1 to 25 entries",
+    { l10nProperties: { "en-us": { a: "x" } } },
+    "l10nProperties.en-us: must be one of en-US, es-ES, fr-FR, it-IT, de-DE, nl-NL, pt-BR, pt-PT, da-DK, ru-RU, fr-CA, zh-CN, ja-JP, ko-KR, sv-SE; did you mean en-US?",
+  ],
+  [
+    "two bots",
+    orchestration,
+    { applications: { botConfiguration: { bots: [bot, bot] } } },
+    "applications.botConfiguration.bots: must have exactly 1 item, not 2",
+  ],
+  [
+    "no word in a list",
+    channel,
+    { restrictions: { outbound: { features: [] } } },
+    "restrictions.outbound.features: must have 1 to 3 items, not 0",
+  ],
+  [
+    "a long key",
+    participant,
+    { options: { ["k".repeat(256)]: "v" } },
+    `options.${"k".repeat(256)}: must have a key of 1 to 255 characters`,
   ],
   [
     "text for a number",
     account,
-    { chatConfigurations: { timeout: "30" } },
+    { chatConfigurations: { ...chat, timeout: "30" } },
     "chatConfigurations.timeout: must be a number, not a string",
   ],
   [
@@ -191,9 +218,8 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
   [
     "an empty key",
     channel,
-    { l10nProperties: { "": {}, en: { "": "x" } } },
-    "l10nProperties.en: must not have an empty key",
-    "l10nProperties: must not have an empty key",
+    { l10nProperties: { "en-US": { "": "x" } } },
+    "l10nProperties.en-US: must not have an empty key",
   ],
   [
     "a long id",
@@ -226,7 +252,10 @@ test("unknown values are forgiven at every depth, and nothing else", () => {
   ).toEqual(['roles[0].version: must be one of v1, v3, not "v2"']);
   expect(found(clientApplication, { name: "n", roles: unknownValue })).toEqual([]);
   expect(
-    found(authentication, { name: "n", oauth2: { payload: { secret: unknownValue } } }),
+    found(authentication, {
+      name: "n",
+      oauth2: { ...oauth2, payload: { secret: unknownValue } },
+    }),
   ).toEqual([]);
   expect(found(authentication, { name: "n", basicAuth: unknownValue })).toEqual([]);
 });

@@ -55,7 +55,7 @@ export const sample = (field: Field, ids: Ids): unknown => {
       return box(field.envelope, [sample(field.of, ids)]);
     case "map": {
       const { key, value } = field.members ?? { key: "name", value: "value" };
-      return [{ [key]: "x", [value]: sample(field.of, ids) }];
+      return [{ [key]: field.keys?.[0] ?? "x", [value]: sample(field.of, ids) }];
     }
   }
 };
@@ -92,11 +92,11 @@ const wrong = (shape: string, place: Place): Case[] =>
     label: `${JSON.stringify(value)} for ${shape}`,
     place,
     value,
-    code: "400-152",
+    code: "400-196",
     key: keyOf(place),
   }));
 
-const invalid = (label: string, place: Place, value: unknown, code = "400-152"): Case => ({
+const invalid = (label: string, place: Place, value: unknown, code = "400-196"): Case => ({
   label,
   place,
   value,
@@ -126,12 +126,15 @@ const textCases = (field: Field & { type: "text" }, place: Place): Case[] => {
     ...(max
       ? [
           good("the greatest length", place, textOf(field, max)),
-          invalid("longer than the greatest", place, textOf(field, max + 1)),
+          invalid("longer than the greatest", place, textOf(field, max + 1), "400-358"),
         ]
       : []),
     ...(format ? [invalid(`no ${format}`, place, "not a $ format")] : []),
   ];
 };
+
+const keyAt = (field: Field, number: number): string =>
+  (field.type === "map" ? field.keys?.[number] : undefined) ?? `n${number}`;
 
 const sizeCases = (field: Field & { type: "list" | "map" }, place: Place, ids: Ids): Case[] => {
   const { min, max } = field;
@@ -140,13 +143,15 @@ const sizeCases = (field: Field & { type: "list" | "map" }, place: Place, ids: I
   const key = field.type === "map" ? (field.members?.key ?? "name") : undefined;
   const many = (count: number): unknown[] =>
     Array.from({ length: count }, (_, number) =>
-      key ? { ...items[0], [key]: `n${number}` } : items[0],
+      key ? { ...items[0], [key]: keyAt(field, number) } : items[0],
     );
+  // There are fewer languages than a channel may have texts for.
+  const hasKeys = field.type === "map" && field.keys !== undefined;
   const unlike = key !== undefined || !(field.type === "list" && field.unique);
   return [
     ...(min ? [invalid("too few", place, [])] : []),
-    ...(max && unlike ? [good("as many as allowed", place, many(max))] : []),
-    ...(max ? [invalid("one too many", place, many(max + 1))] : []),
+    ...(max && unlike && !hasKeys ? [good("as many as allowed", place, many(max))] : []),
+    ...(max ? [invalid("one too many", place, many(max + 1), "400-358")] : []),
   ];
 };
 
@@ -186,7 +191,15 @@ const inner = (field: Field, place: Place, ids: Ids): Case[] => {
               good("the least", place, field.min),
               invalid("below the least", place, field.min - 1),
             ]),
-        ...(field.integer ? [invalid("a fraction", place, 1.5)] : [good("a fraction", place, 1.5)]),
+        ...(field.max === undefined
+          ? []
+          : [
+              good("the greatest", place, field.max),
+              invalid("above the greatest", place, field.max + 1),
+            ]),
+        ...(field.integer
+          ? [invalid("a fraction", place, 1.5)]
+          : [good("a fraction", place, (field.min ?? 1) + 0.5)]),
       ];
     case "flag":
       return wrong("flag", place);
@@ -198,7 +211,7 @@ const inner = (field: Field, place: Place, ids: Ids): Case[] => {
         ...wrong("string", at),
         invalid("an empty id", at, ""),
         invalid("an unknown id", at, "00000000-0000-4000-8000-000000000000"),
-        invalid("a longer id", at, `${id}0`),
+        invalid("a longer id", at, `${id}0`, "400-358"),
       ];
     }
     case "object":

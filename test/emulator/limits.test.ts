@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { JsonObject } from "../../provider/kernel/json.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { kindOf, type Running, start } from "./running.js";
 
 let service: Running;
@@ -8,14 +8,29 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-const post = async (kind: string, changes: JsonObject) =>
-  service.call("POST", `/${kindOf(kind).collection}`, await service.body(kindOf(kind), changes));
+/** @param changes those of `chat` are made inside the account's settings for conversations */
+const post = async (kind: string, { chat, ...changes }: JsonObject) => {
+  const body = await service.body(kindOf(kind), changes);
+  const { chatConfigurations } = body;
+  const changed = isObject(chatConfigurations) && isObject(chat);
+  return service.call("POST", `/${kindOf(kind).collection}`, {
+    ...body,
+    ...(changed ? { chatConfigurations: { ...chatConfigurations, ...chat } } : {}),
+  });
+};
 
 const x = (length: number): string => "x".repeat(length);
 const pairs = (count: number) =>
   Array.from({ length: count }, (_, place) => ({ name: `n${place}`, value: "v" }));
+const languages =
+  "en-US es-ES fr-FR it-IT de-DE nl-NL pt-BR pt-PT da-DK ru-RU fr-CA zh-CN ja-JP ko-KR sv-SE".split(
+    " ",
+  );
 const texts = (count: number) =>
-  Array.from({ length: count }, (_, place) => ({ language: `l${place}`, properties: pairs(1) }));
+  Array.from({ length: count }, (_, place) => ({
+    language: languages[place] ?? "en-US",
+    properties: pairs(1),
+  }));
 const role = (name: string, changes: JsonObject = {}): JsonObject => ({
   name,
   version: "v3",
@@ -24,7 +39,7 @@ const role = (name: string, changes: JsonObject = {}): JsonObject => ({
   ...changes,
 });
 const intents = (...intent: unknown[]) => ({ intents: { intent } });
-const chat = (changes: JsonObject) => ({ chatConfigurations: changes });
+const chat = (changes: JsonObject): JsonObject => ({ chat: changes });
 const inbound = (changes: JsonObject) => ({ restrictions: { inbound: changes } });
 
 const everyRole = [
@@ -47,7 +62,7 @@ const longest: readonly (readonly [kind: string, name: string, characters: numbe
   ["Account", "address", 255],
 ];
 
-/** The public reference's limits, word for word. */
+/** The vendor's limits, word for word. */
 test.each<[string, JsonObject, number]>([
   ...longest.flatMap(([kind, name, characters]): [string, JsonObject, number][] => [
     [kind, { [name]: x(characters) }, 201],
@@ -86,14 +101,13 @@ test.each<[string, JsonObject, number]>([
   ["Channel", { icon: "" }, 400],
   ["Channel", { icon: "no base64!" }, 400],
   ["Channel", { l10nProperties: [] }, 400],
-  ["Channel", { l10nProperties: texts(25) }, 201],
-  ["Channel", { l10nProperties: texts(26) }, 400],
+  ["Channel", { l10nProperties: texts(15) }, 201],
+  ["Channel", { l10nProperties: texts(16) }, 400],
   ["Channel", inbound({ maxTextLength: 140.5 }), 400],
   ["Channel", inbound({ maxTextLength: "140" }), 400],
   ["Channel", inbound({ features: "attachments" }), 400],
   ["Channel", inbound({ attachmentPolicy: { type: "maybe" } }), 400],
   ["Channel", inbound({ attachmentPolicy: { type: "block", extensions: ["exe"] } }), 201],
-  ["Orchestration", { name: "" }, 400],
   ["Orchestration", { applications: {} }, 400],
   ["Orchestration", { applications: { customerConfiguration: null } }, 400],
   ["Orchestration", { applications: { botConfiguration: {} } }, 400],
@@ -102,6 +116,11 @@ test.each<[string, JsonObject, number]>([
   ["Account", { attributes: pairs(10) }, 201],
   ["Account", { attributes: pairs(11) }, 400],
   ["Account", chat({ timeout: "30" }), 400],
+  ["Account", chat({ timeout: 2 }), 400],
+  ["Account", chat({ timeout: 10_080 }), 201],
+  ["Account", chat({ timeout: 10_081 }), 400],
+  ["Account", chat({ orchestration: undefined }), 400],
+  ["Account", chat({ entryPoint: undefined }), 400],
   ["Account", chat({ onAgentUnavailability: "wait" }), 400],
   ["Account", chat({ onAgentUnavailability: "off_hours" }), 201],
   ["Account", chat({ entryPoint: "1007" }), 400],
@@ -109,7 +128,7 @@ test.each<[string, JsonObject, number]>([
 ])("%s with %j is answered with %d", async (kind, changes, status) => {
   const reply = await post(kind, changes);
   expect(reply.status).toBe(status);
-  expect(reply.json.code ?? "").toMatch(status === 201 ? /^$/ : /^400-(143|152|196)$/);
+  expect(reply.json.code ?? "").toMatch(status === 201 ? /^$/ : /^400-(143|138|196|358)$/);
 });
 
 const required = {

@@ -133,14 +133,14 @@ const references: readonly (readonly [
   ],
   [
     "Orchestration",
-    "applications.agentConfiguration.agents[1].id",
-    (wrong) => ({ applications: { agentConfiguration: { agents: [application, wrong] } } }),
+    "applications.agentConfiguration.agents[0].id",
+    (wrong) => ({ applications: { agentConfiguration: { agents: [wrong] } } }),
   ],
   ["Account", "channel.id", (wrong) => ({ channel: wrong })],
   [
     "Account",
     "chatConfigurations.orchestration.id",
-    (wrong) => ({ chatConfigurations: { orchestration: wrong } }),
+    (wrong) => ({ chatConfigurations: { orchestration: wrong, entryPoint: { id: "1007" } } }),
   ],
 ];
 
@@ -151,7 +151,7 @@ test.each(references)(
   "%s: a wrong %s is refused and named, and changes nothing",
   async (...row) => {
     const [kind, key, changes] = row;
-    const refused = { status: 400, json: { code: "400-152", details: [{ key }] } };
+    const refused = { status: 400, json: { code: "400-196", details: [{ key }] } };
     const path = `/${kindOf(kind).collection}/${await service.make(kindOf(kind))}`;
     const before = (await service.call("GET", path)).text;
     for (const wrong of [unknown, key === "channel.id" ? application : channel]) {
@@ -169,7 +169,8 @@ test("unknownReference accept takes any id", async () => {
 });
 
 test("the entry point is another product's object and is not looked up", async () => {
-  const chatConfigurations = { entryPoint: { id: "4711" } };
+  const orchestration = { id: await service.make(kindOf("Orchestration")) };
+  const chatConfigurations = { orchestration, entryPoint: { id: "4711" } };
   expect((await post("Account", { chatConfigurations })).status).toBe(201);
 });
 
@@ -238,7 +239,7 @@ test("a number beyond all numbers is no number", async () => {
   expect(raw).toContain("1e400");
   const headers = { "content-type": "application/json" };
   const { json } = await service.call("POST", "/orchestrations", undefined, { raw, headers });
-  expect(json.code).toBe("400-152");
+  expect(json.code).toBe("400-196");
 });
 
 test("a call whose caller goes away within the body is in the log without a status of its own", async () => {

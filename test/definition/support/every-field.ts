@@ -32,6 +32,7 @@ export const everyShape: Definition = defineResource({
     word: text({ ...notes, values: ["a", "platform_a"], default: "a" }),
     token: text({ ...notes, secret: true }),
     most: number({ ...notes, max: 600 }),
+    limit: number({ ...notes, serviceDefault: 240 }),
     on: flag(notes),
     lines: list({ ...notes, of: text(notes) }),
     marks: list({ ...notes, unordered: true, envelope: "mark", of: text({ ...notes, wire: "m" }) }),

@@ -1,4 +1,5 @@
 import type { Field } from "../../../provider/definition/define.js";
+import { defaultIn } from "../../../provider/definition/fields.js";
 import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
 
 const otherText = (field: Field & { type: "text" }, text: string): unknown[] => {
@@ -49,10 +50,8 @@ const counts = (field: Field, value: unknown): boolean => {
       return Array.isArray(value) && value.length > 0;
     case "map":
       return isObject(value) && Object.keys(value).length > 0 && field.of.secret !== true;
-    case "flag":
-      return field.default !== value;
     default:
-      return true;
+      return defaultIn(field) !== value;
   }
 };
 
