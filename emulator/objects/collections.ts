@@ -6,7 +6,7 @@ import { HttpError, invalidAttribute } from "../http/exchange.js";
 import { timestamp } from "../service/clock.js";
 import type { EmulatedService, OperationHandler } from "../service/service.js";
 import type { Switches } from "../service/switches.js";
-import { fromOwnForms, responseObject } from "./forms.js";
+import { responseObject } from "./secrets.js";
 import { isDateTime, type Store, type StoredObject, storedReferences } from "./store.js";
 import { validate } from "./validate.js";
 
@@ -22,7 +22,7 @@ interface Stored {
  * @param own ID of the object itself, if it already exists
  */
 const assertUnique = (
-  { store, switches }: Stored,
+  { store }: Stored,
   { collection }: Definition,
   object: JsonObject,
   own: string | undefined,
@@ -30,8 +30,7 @@ const assertUnique = (
   const taken = store.takenMember(collection, object, own);
   if (taken === undefined) return;
   const rule = "must be unique; another object has the same value";
-  const status = switches.duplicateStatus;
-  throw new HttpError(status, `${status}-152`, `${taken} ${rule}.`, [{ key: taken, value: rule }]);
+  throw new HttpError(400, "400-138", `${taken} ${rule}.`, [{ key: taken, value: rule }]);
 };
 
 /** Asserts that everything an object refers to exists. */
@@ -74,12 +73,7 @@ const isInUse = ({ store, switches }: Stored, target: Definition, id: string): b
  */
 const assertNotInUse = (stored: Stored, target: Definition, id: string) => {
   if (!isInUse(stored, target, id)) return;
-  const status = stored.switches.inUseStatus;
-  throw new HttpError(
-    status,
-    `${status}-113`,
-    `The ${target.noun} is in use and cannot be deleted.`,
-  );
+  throw new HttpError(400, "400-113", `The ${target.noun} is in use and cannot be deleted.`);
 };
 
 const find = ({ store }: EmulatedService, definition: Definition, id: string): StoredObject => {
@@ -93,10 +87,10 @@ const assertFresh = ({ switches }: EmulatedService, object: StoredObject, modifi
   if (switches.staleModified !== "refuse" || modified === undefined) return;
   if (!isDateTime(modified)) {
     const rule = "must be an ISO 8601 date-time";
-    throw new HttpError(400, "400-152", `modified ${rule}.`, [{ key: "modified", value: rule }]);
+    throw new HttpError(400, "400-196", `modified ${rule}.`, [{ key: "modified", value: rule }]);
   }
   if (Date.parse(modified) !== Date.parse(object.modified))
-    throw new HttpError(409, "409-152", "The object has changed since it was read.");
+    throw new HttpError(409, "409-100", "The object has changed since it was read.");
 };
 
 /** The body in the form to store, and what remains of the object before it. */
@@ -106,9 +100,8 @@ const checkedBody = (
   body: JsonObject,
   before?: StoredObject,
 ) => {
-  const plain = service.switches.forms === "own" ? fromOwnForms(definition, body) : body;
   const kept = before ? keptMembers(service.switches, definition, body, before) : {};
-  const checked = { ...validate(definition, plain, service.switches), ...kept };
+  const checked = { ...validate(definition, body, service.switches), ...kept };
   assertUnique(service, definition, checked, before?.id);
   assertReferences(service, definition, checked);
   if (before) assertFresh(service, before, body.modified);
@@ -146,7 +139,7 @@ const pageParameter = (
   const [min, max] = pageParameters[name];
   const number = /^\d{1,4}$/.test(text) && more.length === 0 ? Number(text) : Number.NaN;
   if (number >= min && number <= max) return number;
-  throw new HttpError(400, "400-152", `${name} must be a whole number from ${min} to ${max}.`, [
+  throw new HttpError(400, "400-196", `${name} must be a whole number from ${min} to ${max}.`, [
     { key: name, value: `must be ${min} to ${max}` },
   ]);
 };

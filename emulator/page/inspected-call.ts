@@ -3,7 +3,7 @@ import { resources } from "../../provider/resources/index.js";
 import { routes } from "../http/api.js";
 import type { CallContent, CallLog, Check, KeptBody, ShownCall } from "../http/call-log.js";
 import { isDeeperThan, mostDepth } from "../http/exchange.js";
-import { mask, shownMembers } from "../objects/forms.js";
+import { mask, shownMembers } from "../objects/secrets.js";
 
 /** Why a call is refused, in one sentence, and the documentation section with more information. */
 export interface CallExplanation {

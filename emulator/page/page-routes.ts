@@ -7,7 +7,7 @@ import { resources } from "../../provider/resources/index.js";
 import { routes, siblingRoute } from "../http/api.js";
 import { type ControlRoutes, jsonResponse } from "../http/exchange.js";
 import type { BucketLevel } from "../http/rate-limit.js";
-import { shownMembers } from "../objects/forms.js";
+import { shownMembers } from "../objects/secrets.js";
 import { type StoredObject, storedReferences } from "../objects/store.js";
 import { isCompleted } from "../runtime/conversation-operations.js";
 import {

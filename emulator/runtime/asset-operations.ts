@@ -120,14 +120,12 @@ export const getAssetRecord: OperationHandler = (service, { id, request }) => {
 
 /** Deletes an asset and its content, unless a message has used it (specification §2). */
 export const deleteAssetRecord: OperationHandler = (service, { id }) => {
-  if (find(service, id).used) {
-    const status = service.switches.usedAssetStatus;
+  if (find(service, id).used)
     throw new HttpError(
-      status,
-      `${status}-113`,
+      403,
+      "403-113",
       "This asset is used in a message, so it cannot be deleted.",
     );
-  }
   service.assets.remove(id);
   return { status: 204 };
 };
@@ -178,7 +176,7 @@ const assertEmpty = ({ uploaded }: AssetRecord): void => {
 const upload = async (service: EmulatedService, request: IncomingMessage, asset: AssetRecord) => {
   assertEmpty(asset);
   if (mediaType(request.headers["content-type"]) !== asset.contentType)
-    throw new HttpError(400, "400-152", `The content type must be ${asset.contentType}.`);
+    throw new HttpError(400, "400-196", `The content type must be ${asset.contentType}.`);
   const { assets } = service;
   const release = assets.reserve(asset.size);
   try {

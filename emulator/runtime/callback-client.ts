@@ -208,13 +208,9 @@ const textOf = (content: unknown): string => {
 };
 
 /** As sent, with what the service adds (public reference). */
-const v3 = (message: StoredMessage, conversation: StoredConversation, switches: Switches) => {
+const v3 = (message: StoredMessage, conversation: StoredConversation) => {
   const further = { conversation: { ...conversation.about, id: conversation.id } };
-  const text = { content: textOf(message.body.content) };
-  const wire = messageJson(message, {
-    ...further,
-    ...(switches.callbackContent === "text" ? text : {}),
-  });
+  const wire = messageJson(message, further);
   return objectOf([
     ["metadata", message.metadata],
     ["messages", { message: [wire] }],
@@ -243,9 +239,7 @@ const payloadOf = (
   version: unknown,
   message: StoredMessage,
   conversation: StoredConversation,
-  switches: Switches,
-): JsonObject =>
-  version === "v1" ? v1(message, conversation) : v3(message, conversation, switches);
+): JsonObject => (version === "v1" ? v1(message, conversation) : v3(message, conversation));
 
 const missingRole = ({ applicationId, role, isInactive }: RecipientRole): string => {
   if (applicationId === "")
@@ -333,7 +327,7 @@ export class CallbackClient {
     message: StoredMessage,
     signal: AbortSignal,
   ): Promise<CallbackOutcome> {
-    const { conversations, switches, faults, deadlineMs } = this.options;
+    const { conversations, faults, deadlineMs } = this.options;
     const role = roleOf(this.options, recipient);
     const conversation = conversations.get(message.conversationId);
     const callback = textOnPath(role, "callback") ?? "";
@@ -356,7 +350,7 @@ export class CallbackClient {
         url: callback,
         method: "POST",
         headers: headersFor(role, authorization),
-        body: JSON.stringify(payloadOf(role.version, message, conversation, switches)),
+        body: JSON.stringify(payloadOf(role.version, message, conversation)),
       };
       const send = (one: OutgoingCall) => this.#outgoing.call(one);
       fault = faults.take("CALLBACK");

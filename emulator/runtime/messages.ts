@@ -371,7 +371,7 @@ const textOrNumber = (value: unknown): string | number =>
 /**
  * Checks a message against the channel's restrictions for its direction: from or to the customer.
  *
- * @throws HttpError 400-152 that names the restriction that the message breaks (assumed)
+ * @throws HttpError 400-196 that names the restriction that the message breaks (assumed)
  */
 export const assertCarried = (channel: StoredObject | undefined, message: CarriedMessage): void => {
   const direction = message.sender === "customer" ? "inbound" : "outbound";

@@ -241,8 +241,7 @@ export const recipientsOn = (
 ): readonly RecipientRole[] => {
   const applications = applicationsOf(setUp, accountOf(setUp.store, conversation));
   const named = standingOn(setUp, applications, side);
-  const chosen = setUp.switches.recipients === "first" ? named.slice(0, 1) : named;
-  const recipients = chosen.map((each) => recipientFor(setUp, conversation, side, each));
+  const recipients = named.map((each) => recipientFor(setUp, conversation, side, each));
   const keys = recipients.map(({ applicationId, role }) => `${applicationId} ${role}`);
   return recipients.filter((_, place) => keys.indexOf(keys[place] ?? "") === place);
 };

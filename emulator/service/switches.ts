@@ -26,21 +26,6 @@ export const switchTable = {
     values: ["replace", "keep"],
     default: "replace",
   },
-  inUseStatus: {
-    doc: "Status returned when the deletion of a setup object in use is refused.",
-    values: ["400", "403", "409", "412"],
-    default: 400,
-  },
-  usedAssetStatus: {
-    doc: "Status returned when the deletion of an asset used in a message is refused.",
-    values: ["403", "400", "409"],
-    default: 403,
-  },
-  duplicateStatus: {
-    doc: "Status returned when a unique name is already in use.",
-    values: ["400", "409"],
-    default: 400,
-  },
   runningConversationStatus: {
     doc: "Status returned for a conversation that has not completed.",
     values: ["404", "400"],
@@ -49,7 +34,7 @@ export const switchTable = {
   pageSize: {
     doc: "Number of objects per page if the caller does not specify a number.",
     values: { min: 1, max: 75 },
-    default: 10,
+    default: 25,
   },
   paging: {
     doc: "Whether a list is returned in pages or always in full.",
@@ -76,11 +61,6 @@ export const switchTable = {
     values: ["ignore", "refuse"],
     default: "ignore",
   },
-  forms: {
-    doc: "How responses represent setup objects: as the client sent them, or in the service's own forms, which PUT also accepts. In the service's own forms, empty optional lists and objects are absent, and omitted members are null. Numbers are text, and numeric IDs are numbers. URLs have a trailing slash, email addresses are lowercase, and text is NFC with CRLF. Entries, agents, and unordered lists are sorted. Each list item has an ID, and each reference includes its target's name.",
-    values: ["given", "own"],
-    default: "given",
-  },
   channelRule: {
     doc: "What keeps a channel in use: the accounts that refer to it or, according to the specification's wording (§2 rule 3), any client application.",
     values: ["account", "any-client-application"],
@@ -106,11 +86,6 @@ export const switchTable = {
     values: ["minutes", "ignore"],
     default: "minutes",
   },
-  recipients: {
-    doc: "Who receives a message if the orchestration contains several bots or agents: all of them, or only the first.",
-    values: ["all", "first"],
-    default: "all",
-  },
   inactiveObjects: {
     doc: "Whether `active: false` disables the object or has no effect. Disabled accounts, channels, and orchestrations carry no conversations; disabled client applications and participants receive no messages; and disabled authentications authenticate no calls.",
     values: ["unused", "used"],
@@ -130,11 +105,6 @@ export const switchTable = {
     doc: "Number of additional attempts to deliver a message, one second apart, if the callback does not accept it.",
     values: { min: 0, max: 10 },
     default: 2,
-  },
-  callbackContent: {
-    doc: "Form of the content in v3 callbacks: as sent, or as text.",
-    values: ["object", "text"],
-    default: "object",
   },
   assetUrlLifetime: {
     doc: "Lifetime of a signed URL, in seconds.",

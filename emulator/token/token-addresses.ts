@@ -11,7 +11,7 @@ import {
   sendResponse,
   serialised,
 } from "../http/exchange.js";
-import { mask } from "../objects/forms.js";
+import { mask } from "../objects/secrets.js";
 import { timestamp } from "../service/clock.js";
 import { beforeOperation, sendWithFault } from "../service/faults.js";
 import type { EmulatedService } from "../service/service.js";

@@ -90,7 +90,7 @@ export interface PlannedCalls {
 }
 
 /** Number of objects on a list page (assumed; the service may be configured differently). */
-export const assumedPageSize = 10;
+export const assumedPageSize = 25;
 
 /** The lifecycle of each action, call by call. */
 const sequences: Readonly<Record<StepAction, readonly SetUpAction[]>> = {

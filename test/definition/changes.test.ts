@@ -166,14 +166,8 @@ test("a bot that is made in the same run is named by its place", () => {
 
 test("another order is reported if the order counts", () => {
   const bots = ["P", "Q"].map((participant) => ({ application: "A", participant }));
-  const of = (list: unknown[], agents: string[]) => ({
-    applications: { botConfiguration: { bots: list }, agentConfiguration: { agents } },
-  });
-  const changes = changesOf(
-    orchestration.fields,
-    of(bots, ["X", "Y"]),
-    of([...bots].reverse(), ["Y", "X"]),
-  );
+  const of = (list: unknown[]) => ({ applications: { botConfiguration: { bots: list } } });
+  const changes = changesOf(orchestration.fields, of(bots), of([...bots].reverse()));
   expect(changes.map(({ path }) => path)).toEqual(["applications.botConfiguration.bots"]);
 });
 

@@ -297,26 +297,6 @@ test("secrets that are shown unlike each other are no mask", () => {
   ]);
 });
 
-test("an absent secret is taken for hidden only where the service is known to leave out others", () => {
-  const desired = token(undefined, { a: "1" });
-  const shown = merge(authentication, token(undefined, { a: "***" }), desired, desired);
-  expect(shown.hidden).toEqual([]);
-  const unsure = merge(authentication, token(null, { a: "***" }), desired, desired);
-  expect(unsure.hidden).toEqual([]);
-  expect(unsure.body.oauth2).not.toHaveProperty("payload");
-  const omitted = merge(authentication, token(undefined, { a: undefined }), desired, desired);
-  expect(omitted.hidden).toEqual(["oauth2.payload"]);
-  expect(omitted.body).toEqual(desired);
-  // The program gave it and does so no more: it goes, and nobody misses it.
-  const gone = merge(
-    authentication,
-    token(undefined, { a: undefined }),
-    desired,
-    token("p", { a: "1" }),
-  );
-  expect(gone.hidden).toEqual([]);
-});
-
 test("a required secret that is not shown is hidden, and what held it cannot stand", () => {
   const live = { name: "a", type: "basic", basicAuth: { username: "u" } };
   const result = merge(authentication, live, { name: "a" });

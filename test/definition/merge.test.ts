@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { hideSecrets } from "../../emulator/objects/forms.js";
+import { hideSecrets } from "../../emulator/objects/secrets.js";
 import type { Definition } from "../../provider/definition/define.js";
 import { defaultIn, wireName } from "../../provider/definition/fields.js";
 import { sameFieldsMeaning } from "../../provider/definition/meaning.js";

@@ -7,8 +7,8 @@ import { mergeFields } from "../../provider/definition/merge.js";
 import { fieldsFromWire, fieldsToWire } from "../../provider/definition/wire.js";
 import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
+import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
-import { orchestration } from "../../provider/resources/orchestration.js";
 import { participant } from "../../provider/resources/participant.js";
 import { everyShape, kinds } from "./support/every-field.js";
 import { vendor } from "./support/own-forms.js";
@@ -110,17 +110,20 @@ test("a number is another text's only where JSON would write it so", () => {
 });
 
 test("a refresh shows an order that changed where it counts, and keeps the program's where not", () => {
-  const bots = ["P", "Q"].map((participant) => ({ application: "A", participant }));
-  const of = (bots: unknown[], agents: string[]) => ({
-    applications: { botConfiguration: { bots }, agentConfiguration: { agents } },
+  const intents = ["P", "Q"].map((value) => ({ value, displayValue: value }));
+  const turned = [...intents].reverse();
+  expect(managedFields(participant.fields, { intents: turned }, { intents })).toEqual({
+    intents: turned,
   });
-  const prior = of(bots, ["Z", "X", "Y"]);
-  const turned = of([...bots].reverse(), ["X", "Y", "Z"]);
-  expect(managedFields(orchestration.fields, turned, prior)).toEqual(
-    of([...bots].reverse(), ["Z", "X", "Y"]),
+  const of = (features: string[]) => ({ restrictions: { inbound: { features } } });
+  const prior = of(["richText", "attachments", "typing_events"]);
+  expect(
+    managedFields(channel.fields, of(["attachments", "typing_events", "richText"]), prior),
+  ).toEqual(prior);
+  const more = of(["delivery_receipts", "attachments", "typing_events"]);
+  expect(managedFields(channel.fields, more, prior)).toEqual(
+    of(["attachments", "typing_events", "delivery_receipts"]),
   );
-  const more = of(bots, ["N", "X", "Y"]);
-  expect(managedFields(orchestration.fields, more, prior)).toEqual(of(bots, ["X", "Y", "N"]));
 });
 
 test("a refresh keeps secrets by the role they belong to, whatever came before it", () => {

@@ -182,13 +182,6 @@ test("a role of version v1 gets the older form", async () => {
   });
 });
 
-test("by a switch the content comes as text in version v3", async () => {
-  const { begin, bot, logged } = await hub({ switches: { callbackContent: "text" } });
-  await begin();
-  await logged(1);
-  expect(bot.received[0]?.message.content).toBe("Where is my order?");
-});
-
 test("a changed callback is used for the next try", async () => {
   const { service, ids, begin, bot, agent, logged } = await hub();
   bot.answer = answering(500);

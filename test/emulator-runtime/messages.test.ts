@@ -10,7 +10,7 @@ const about = (conversation: JsonObject | undefined) => firstMessage({ conversat
 
 const wrongMessages: readonly [string, JsonObject, code: string, path: string][] = [
   ["no type", firstMessage({ type: undefined }), "400-143", "type.value"],
-  ["an empty type", firstMessage({ type: { value: "" } }), "400-152", "type.value"],
+  ["an empty type", firstMessage({ type: { value: "" } }), "400-196", "type.value"],
   ["no sender", firstMessage({ sender: undefined }), "400-143", "sender.type"],
   ["a sender as text", firstMessage({ sender: "customer" }), "400-143", "sender.type"],
   ["no conversation", about(undefined), "400-143", "conversation"],
@@ -22,25 +22,25 @@ const wrongMessages: readonly [string, JsonObject, code: string, path: string][]
     "conversation.account.address",
   ],
   ["no customer", about({ account }), "400-143", "conversation.customer"],
-  ["a customer as text", about({ account, customer: "Ada" }), "400-152", "conversation.customer"],
+  ["a customer as text", about({ account, customer: "Ada" }), "400-196", "conversation.customer"],
   [
     "another address",
     about({ customer, account: { ...account, address: "x" } }),
-    "400-152",
+    "400-196",
     "conversation.account",
   ],
   [
     "another channel",
     about({ customer, account: { ...account, channel: { type: "x" } } }),
-    "400-152",
+    "400-196",
     "conversation.account",
   ],
-  ["a number as id", about({ id: 5 }), "400-152", "conversation.id"],
-  ["content as a list", firstMessage({ content: [] }), "400-152", "content"],
-  ["a number as text", firstMessage({ content: { text: 5 } }), "400-152", "content.text"],
-  ["a number as own id", firstMessage({ messageId: 5 }), "400-152", "messageId"],
-  ["a long own id", firstMessage({ messageId: "x".repeat(256) }), "400-152", "messageId"],
-  ["attachments without a box", firstMessage({ attachments: [] }), "400-152", "attachments"],
+  ["a number as id", about({ id: 5 }), "400-196", "conversation.id"],
+  ["content as a list", firstMessage({ content: [] }), "400-196", "content"],
+  ["a number as text", firstMessage({ content: { text: 5 } }), "400-196", "content.text"],
+  ["a number as own id", firstMessage({ messageId: 5 }), "400-196", "messageId"],
+  ["a long own id", firstMessage({ messageId: "x".repeat(256) }), "400-196", "messageId"],
+  ["attachments without a box", firstMessage({ attachments: [] }), "400-196", "attachments"],
   [
     "an attachment without address",
     firstMessage({ attachments: { attachment: [{ name: "a.png" }] } }),
@@ -61,10 +61,10 @@ test("a wrong message is refused, and its wrong member named", async () => {
 const wrongRequests: readonly [string, JsonObject, code: string][] = [
   ["nothing", {}, "400-143"],
   ["no list", { messages: {} }, "400-143"],
-  ["an empty list", { messages: { message: [] } }, "400-152"],
-  ["an object for a list", { messages: { message: {} } }, "400-152"],
-  ["text in the list", { messages: { message: ["hello"] } }, "400-152"],
-  ["too many", { messages: { message: new Array(1001).fill(firstMessage()) } }, "400-152"],
+  ["an empty list", { messages: { message: [] } }, "400-196"],
+  ["an object for a list", { messages: { message: {} } }, "400-196"],
+  ["text in the list", { messages: { message: ["hello"] } }, "400-196"],
+  ["too many", { messages: { message: new Array(1001).fill(firstMessage()) } }, "400-196"],
 ];
 
 test("a request without a list of messages is refused", async () => {
@@ -109,7 +109,7 @@ test("a soft deletion names an earlier message of the conversation by either id"
     send(message(conversation, "customer", "delete.soft", parent ? { parent } : {}));
   expect((await deletion({ messageId: "m-0001" })).status).toBe(202);
   expect((await deletion({ messageId: sent?.id })).status).toBe(202);
-  expect(await refusal(deletion({ messageId: "m-9999" }))).toEqual([400, "400-152"]);
+  expect(await refusal(deletion({ messageId: "m-9999" }))).toEqual([400, "400-196"]);
   expect(await refusal(deletion())).toEqual([400, "400-143"]);
 });
 
@@ -120,7 +120,7 @@ test("a soft deletion cannot name a message of another conversation in the same 
     message(other, "customer", "text", { messageId: "m-3" }),
     message(one, "customer", "delete.soft", { parent: { messageId: "m-3" } }),
   );
-  expect(await refusal(both)).toEqual([400, "400-152"]);
+  expect(await refusal(both)).toEqual([400, "400-196"]);
 });
 
 test("what stands beside the messages is kept and delivered", async () => {

@@ -165,7 +165,7 @@ test("an attachment at an address of another origin is no asset of this one", as
   expect((await all.send(attached(foreign))).status).toBe(202);
   expect((await all.send(attached(own.href))).status).toBe(400);
   const unknown = firstMessage({ attachments: { attachment: [{ id: "1001" }] } });
-  expect(await refusal(all.send(unknown))).toEqual([400, "400-152"]);
+  expect(await refusal(all.send(unknown))).toEqual([400, "400-196"]);
 });
 
 test("an asset is known by every name that the emulator was called by", async () => {

@@ -132,7 +132,7 @@ test.each(cases)(
     const { send, service, bot, logged } = await restricted({ inbound });
     expect((await send(good)).status).toBe(202);
     const reply = await send(firstMessage({ content: { text: "1" } }), bad);
-    expect([reply.status, reply.json.code]).toEqual([400, "400-152"]);
+    expect([reply.status, reply.json.code]).toEqual([400, "400-196"]);
     expect(reply.json.developerMessage).toContain(`messages.message[1].${path}: `);
     await logged(1);
     expect(bot.received.length).toBe(1);

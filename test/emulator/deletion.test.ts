@@ -29,7 +29,8 @@ const account = async (service: Running) => {
   const orchestration = await made("Orchestration", {
     applications: { botConfiguration: { bots } },
   });
-  await made("Account", { channel, chatConfigurations: { orchestration } });
+  const chatConfigurations = { orchestration, entryPoint: { id: "1007" } };
+  await made("Account", { channel, chatConfigurations });
   return ids;
 };
 
@@ -47,19 +48,6 @@ test.each(names)("a %s in use is not deleted, with 400-113, and stays", async (k
   });
   expect((await service.call("GET", `/${collection}/${ids[kind]}`)).status).toBe(200);
 });
-
-test.each([400, 403, 409, 412] as const)(
-  "inUseStatus %d is the status of the refusal",
-  async (status) => {
-    const service = await running({ switches: { inUseStatus: status } });
-    const ids = await account(service);
-    const reply = await drop(service, "participants", ids.Participant);
-    expect({ status: reply.status, code: reply.json.code }).toEqual({
-      status,
-      code: `${status}-113`,
-    });
-  },
-);
 
 /** Right under any reading of the rule on channels. */
 const order = ["Account", "Orchestration", "Participant", "ClientApplication", "Channel"];

@@ -1,4 +1,5 @@
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
+import { unwrapped } from "../../provider/definition/fields.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 
 /** Ids of existing objects, by kind. */
@@ -117,7 +118,7 @@ const textCases = (field: Field & { type: "text" }, place: Place): Case[] => {
       ...wrong("string", place),
       invalid("a word outside the enum", place, "nothing", "400-196"),
       invalid("an empty word", place, "", "400-196"),
-      ...values.map((value) => invalid("capitals", place, value.toUpperCase(), "400-196")),
+      ...values.map((value) => invalid("other letters", place, `${value}_`, "400-196")),
     ];
   }
   return [
@@ -139,7 +140,8 @@ const keyAt = (field: Field, number: number): string =>
 const sizeCases = (field: Field & { type: "list" | "map" }, place: Place, ids: Ids): Case[] => {
   const { min, max } = field;
   const wire = sample(field, ids);
-  const items = field.type === "list" && field.envelope ? [] : Array.isArray(wire) ? wire : [];
+  const list = field.type === "list" ? unwrapped(field.envelope, wire) : wire;
+  const items = Array.isArray(list) ? list : [];
   const key = field.type === "map" ? (field.members?.key ?? "name") : undefined;
   const many = (count: number): unknown[] =>
     Array.from({ length: count }, (_, number) =>

@@ -13,6 +13,12 @@ const role = {
 };
 
 /** Every secret of the service, and what is left where a secret is hidden or left out. */
+const oauth2 = {
+  tokenRequestUrl: "https://x.example.com/token",
+  method: "POST",
+  accessTokenPath: "$.token",
+};
+
 const holders: readonly (readonly [
   kind: string,
   changes: object,
@@ -27,9 +33,9 @@ const holders: readonly (readonly [
   ],
   [
     "Authentication",
-    { oauth2: { payload: secret, headers: [pair] } },
-    { oauth2: { payload: mask, headers: [{ name: "X-Key", value: mask }] } },
-    { oauth2: { headers: [{ name: "X-Key" }] } },
+    { oauth2: { ...oauth2, payload: secret, headers: [pair] } },
+    { oauth2: { ...oauth2, payload: mask, headers: [{ name: "X-Key", value: mask }] } },
+    { oauth2: { ...oauth2, headers: [{ name: "X-Key" }] } },
   ],
   [
     "ClientApplication",

@@ -23,7 +23,6 @@ const table: Readonly<Record<string, readonly unknown[]>> = {
   unknownFields: ["keep", "refuse", "drop"],
   unknownReference: ["refuse", "accept"],
   staleModified: ["ignore", "refuse"],
-  forms: ["given", "own"],
   channelRule: ["account", "any-client-application"],
   deletionRule: ["every-reference", "specification"],
   refusedCosts: [false, true],

@@ -11,7 +11,7 @@ import {
   membersWithSecrets,
   stateBodies,
 } from "../../cli/rehearse/emulated-account.js";
-import { hideSecrets } from "../../emulator/objects/forms.js";
+import { hideSecrets } from "../../emulator/objects/secrets.js";
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { typeToken } from "../../provider/pointer.js";
 import { authentication } from "../../provider/resources/authentication.js";

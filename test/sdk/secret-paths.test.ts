@@ -80,7 +80,13 @@ test("of documented fields the provider learns what only the program makes a sec
   const made = [
     hub,
     new sdk.Authentication("id", {
-      oauth2: { tokenRequestUrl: secret("https://id.example.com"), method: "POST", payload: "a=b" },
+      oauth2: {
+        tokenRequestUrl: secret("https://id.example.com"),
+        method: "POST",
+        headers: { Accept: "application/json" },
+        payload: "a=b",
+        accessTokenPath: "$.token",
+      },
     }),
     new sdk.ClientApplication("bot", {
       roles: [{ ...role, authentication: hub, callback: secret("https://bot.example.com/in") }],
