@@ -15,7 +15,6 @@ import {
   memberPath,
   membersOf,
   normaliseFields,
-  valuesIn,
 } from "../../provider/definition/fields.js";
 import { tidyFields } from "../../provider/definition/importable.js";
 import { itemsOf, readWire } from "../../provider/definition/merge.js";
@@ -30,7 +29,6 @@ import {
   objectOf,
 } from "../../provider/kernel/json.js";
 import { isId } from "../../provider/kernel/object-id.js";
-import { undisclosed } from "../../provider/kernel/stand-ins.js";
 import { type Mark, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import { originalMark } from "../../provider/lifecycle/seen.js";
 import { resources } from "../../provider/resources/index.js";
@@ -120,8 +118,6 @@ export interface ObjectInputs {
   readonly undeclared?: readonly string[];
   /** As the service sent it. */
   readonly wire: WireObject;
-  /** The service omitted a required secret, so it may omit others. */
-  readonly leavesOut?: true;
   readonly created?: string;
   readonly modified?: string;
   /** Its owner, if a stack made it. */
@@ -146,14 +142,6 @@ const problemOf = (definition: Definition, id: string, fields: JsonObject): stri
   return sentences.length > 0 ? sentences.join("; ") : undefined;
 };
 
-/** Whether a secret is among the tidied fields but has no value from the service. */
-const leavesSecretsOut = ({ fields }: Definition, tidy: JsonObject, typed: JsonObject): boolean => {
-  const shown = new Map(valuesIn(fields, typed).map(({ path, value }) => [path, value]));
-  return valuesIn(fields, tidy).some(
-    ({ path, value }) => value === undisclosed && !shown.get(path),
-  );
-};
-
 /** Reads a listed object in a program's terms: everything that a program can declare. */
 export const objectInputs = (
   definition: Definition,
@@ -172,7 +160,6 @@ export const objectInputs = (
   return {
     ...{ definition, id, fields, wire },
     ...(undeclared.length > 0 ? { undeclared } : {}),
-    ...(leavesSecretsOut(definition, fields, typed) ? { leavesOut: true as const } : {}),
     ...(created ? { created } : {}),
     ...(modified ? { modified } : {}),
     ...(mark ? { mark } : {}),

@@ -373,14 +373,17 @@ const refusal = (direction: Direction | undefined, type: MessageType): string | 
   if (!type.startsWith(rich)) return undefined;
   if (richMessageTypes && !richMessageTypes.includes(type.slice(rich.length)))
     return "the channel's richMessageTypes do not include this type";
-  return type === "richMessage.authentication" && midChatAuth === false
+  return type === "richMessage.authentication" && midChatAuth !== true
     ? "midChatAuth is off for the channel"
     : undefined;
 };
 
 const directionFor = (objects: SetUpObjects, account: AccountObject, from: ConversationSide) => {
   const restrictions = objects.channels.get(account.channel ?? "")?.restrictions;
-  return from === "customer" ? restrictions?.inbound : restrictions?.outbound;
+  const { inbound, outbound } = restrictions ?? {};
+  if (from === "customer" || !outbound) return from === "customer" ? inbound : undefined;
+  const { features = [], richMessageTypes = [] } = outbound;
+  return { ...outbound, features, richMessageTypes };
 };
 
 const endings: readonly MessageType[] = ["escalation.transfer", "conversation.end"];

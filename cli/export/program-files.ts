@@ -12,7 +12,6 @@ import {
   fieldMembers,
   jsonExpression,
   type Member,
-  type PossibleSecret,
   type ProgramSecret,
   quotedText,
   secretKeys,
@@ -98,7 +97,6 @@ interface ReadmeContent {
   readonly baseUrl: string;
   readonly plan: ProgramPlan;
   readonly secrets: readonly ProgramSecret[];
-  readonly possible: readonly PossibleSecret[];
   /** Sentences about what could not be read. */
   readonly notes: readonly string[];
 }
@@ -148,18 +146,6 @@ const secretRows = ({ secrets }: ReadmeContent): readonly string[] =>
     ],
     ["Key", "Object", "Member"],
     secrets.map(({ key, resource, path }) => [codeSpan(key), label(resource), codeSpan(path)]),
-  );
-
-const possibleRows = ({ possible }: ReadmeContent): readonly string[] =>
-  tableSection(
-    "Possible secrets",
-    [
-      "The service does not return secrets, so the export cannot determine whether the secrets in this table are set. A run " +
-        "does not change anything that the program does not declare. A run refuses to change any of these objects until you " +
-        "declare its secret, set `eraseHidden`, or use `conversation:put` to state that the tenant keeps omitted members.",
-    ],
-    ["Object", "Member"],
-    possible.map(({ resource, path }) => [label(resource), codeSpan(path)]),
   );
 
 const undeclaredRows = ({ plan: { declared } }: ReadmeContent): readonly string[] =>
@@ -238,7 +224,6 @@ export const projectReadme = (content: ReadmeContent): string => {
     `${withCount(plan.declared.length, "object")} from the conversation account at ${baseUrl}, as a Pulumi program.`,
     ...(plan.declared.length === 0 ? nothingDeclared(content) : nextSteps(content)),
     ...secretRows(content),
-    ...possibleRows(content),
     ...undeclaredRows(content),
     ...managedRows(content),
     ...skippedRows(content),

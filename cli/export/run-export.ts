@@ -25,7 +25,6 @@ import {
   printedResource,
 } from "./program-plan.js";
 import type { Proof } from "./prove.js";
-import { type PossibleSecret, possibleSecrets } from "./source-text.js";
 
 const resource = {
   kind: z.string(),
@@ -70,7 +69,6 @@ export const exportSchema = z.strictObject({
   undeclared: z
     .array(z.strictObject({ ...resource, path: z.string() }))
     .describe("Members that the program does not declare; they stay as they are"),
-  possibleSecrets: z.array(z.strictObject({ ...resource, path: z.string() })),
   notes: z.array(z.string()).describe("What the export could not read"),
   proof: z.exactOptional(proofSchema).describe("With --prove"),
 });
@@ -93,7 +91,6 @@ export interface ExportResult {
   readonly names: ProjectNames;
   readonly plan: ProgramPlan;
   readonly source: ProgramSource;
-  readonly possible: readonly PossibleSecret[];
   /** Sentences about what could not be read. */
   readonly notes: readonly string[];
   /**
@@ -130,7 +127,6 @@ export const runExport = async (options: ExportOptions): Promise<ExportResult> =
   const plan = planProgram(objects, options);
   const { profile } = options;
   const source = programSource(plan, profile);
-  const possible = possibleSecrets(plan.declared);
   const ownership = ownershipId(names, personalPart(settings.baseUrl, names));
   const importText = (resources: readonly PlannedResource[]): string =>
     importFileText(resources, { ownership, profile }, names);
@@ -141,7 +137,7 @@ export const runExport = async (options: ExportOptions): Promise<ExportResult> =
     [
       "README.md",
       projectReadme({
-        ...{ names, plan, possible, notes },
+        ...{ names, plan, notes },
         baseUrl: reading.baseUrl,
         secrets: source.secrets,
       }),
@@ -149,7 +145,7 @@ export const runExport = async (options: ExportOptions): Promise<ExportResult> =
   ]);
   writeNewFiles(folder, files);
   return {
-    ...{ folder, settings, objects, names, plan, source, possible, notes },
+    ...{ folder, settings, objects, names, plan, source, notes },
     wholeImport: importText(plan.declared),
     texts: files,
   };
@@ -160,7 +156,7 @@ export const exportJson = (
   result: ExportResult,
   proof?: Proof,
 ): Printed<z.output<typeof exportSchema>> => {
-  const { folder, names, plan, source, possible, notes, texts } = result;
+  const { folder, names, plan, source, notes, texts } = result;
   return {
     folder,
     ...names,
@@ -184,7 +180,6 @@ export const exportJson = (
     undeclared: plan.declared.flatMap((resource) =>
       (resource.object.undeclared ?? []).map((path) => ({ ...printedResource(resource), path })),
     ),
-    possibleSecrets: possible.map(({ resource, path }) => ({ ...printedResource(resource), path })),
     notes,
     ...(proof ? { proof } : {}),
   };

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import { itemPath, memberPath, valuesIn } from "../../provider/definition/fields.js";
+import { itemPath, memberPath } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { inertText } from "../../provider/kernel/text.js";
 import { camelCase, type PlannedResource, wordsIn } from "./program-plan.js";
@@ -101,12 +101,6 @@ export interface ProgramSecret {
   readonly path: string;
 }
 
-/** A secret that an object may have, if the service leaves secrets out. */
-export interface PossibleSecret {
-  readonly resource: PlannedResource;
-  readonly path: string;
-}
-
 /** Gives each secret of a program its own key. */
 export const secretKeys = () => {
   const secrets: ProgramSecret[] = [];
@@ -128,32 +122,6 @@ export const secretKeys = () => {
 const insideFirst = (path: string): string => path.replace(/^\w+(?=[.[])/, "");
 
 const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-const optionalSecrets = ({ fields }: Definition): readonly string[] =>
-  Object.entries(fields).flatMap(([name, field]) =>
-    field.type === "object"
-      ? Object.entries(field.fields).flatMap(([inner, of]) =>
-          of.secret && !of.required ? [`${name}.${inner}`] : [],
-        )
-      : [],
-  );
-
-/**
- * Secrets that objects may have although nothing shows it: a service that omits a required one
- * may omit others.
- */
-export const possibleSecrets = (
-  declared: readonly PlannedResource[],
-): readonly PossibleSecret[] => {
-  if (!declared.some(({ object }) => object.leavesOut)) return [];
-  return declared.flatMap((resource) => {
-    const { definition, fields } = resource.object;
-    const there = new Set(valuesIn(definition.fields, fields).map(({ path }) => path));
-    return optionalSecrets(definition)
-      .filter((path) => !there.has(path) && there.has(path.split(".")[0] ?? ""))
-      .map((path) => ({ resource, path }));
-  });
-};
 
 const step = "  ";
 

@@ -181,12 +181,23 @@ export class ValidationErrors {
     this.#add("400-138", "must be unique");
   }
 
-  /** Records that a value is not one of the allowed words (error 400-196, vendor). */
-  notAllowed(words: readonly string[]): void {
-    this.#add("400-196", `must be one of ${words.join(", ")}`, false);
+  /** Records a member that the schema does not have (error 400-420, vendor). */
+  unknown(): void {
+    this.#add("400-420", "is not a known attribute");
   }
 
-  /** Whether the errors include anything other than words that are not allowed. */
+  /** Records that a value is not one of the allowed words (error 400-196, vendor). */
+  notAllowed(words: readonly string[]): void {
+    this.#add("400-196", `must be one of ${words.join(", ")}`);
+  }
+
+  /** Records a value of another type (error 400-196, vendor). */
+  wrongType(rule: string): void {
+    this.#found.hasBrokenShape = true;
+    this.#add("400-196", rule);
+  }
+
+  /** Whether a value has another type. */
   get hasBrokenShape(): boolean {
     return this.#found.hasBrokenShape;
   }
@@ -200,9 +211,8 @@ export class ValidationErrors {
     throw new HttpError(400, first.code, `${first.path}: ${first.rule}.`, details);
   }
 
-  #add(code: string, rule: string, isShape = true): void {
+  #add(code: string, rule: string): void {
     const { list } = this.#found;
-    this.#found.hasBrokenShape ||= isShape;
     if (list.length < mostErrors) list.push({ path: this.path, code, rule });
   }
 }

@@ -59,7 +59,7 @@ const checkText = (
   words: readonly string[] | undefined,
   errors: ValidationErrors,
 ) => {
-  if (typeof value !== "string") return errors.invalid("must be a string");
+  if (typeof value !== "string") return errors.wrongType("must be a string");
   if (words) return words.includes(value) ? undefined : errors.notAllowed(words);
   if (!checkSize(value.length, field, "character", errors) || !field.format) return;
   const { fits, rule } = formats[field.format];
@@ -69,7 +69,7 @@ const checkText = (
 const checkNumber = (field: NumberField, value: unknown, errors: ValidationErrors) => {
   // JSON can hold numbers that are too large for any number here.
   if (typeof value !== "number" || !Number.isFinite(value))
-    return errors.invalid("must be a number");
+    return errors.wrongType("must be a number");
   if (field.integer && !Number.isInteger(value)) return errors.invalid("must be a whole number");
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = field;
   if (value < min || value > max)
@@ -78,7 +78,7 @@ const checkNumber = (field: NumberField, value: unknown, errors: ValidationError
 
 /** The ID of another object. */
 const checkId = (value: unknown, errors: ValidationErrors) => {
-  if (typeof value !== "string") return errors.invalid("must be a string");
+  if (typeof value !== "string") return errors.wrongType("must be a string");
   checkSize(value.length, { min: idLength, max: idLength }, "character", errors);
 };
 
@@ -166,15 +166,14 @@ class Validator {
     const { unknownFields } = this.switches;
     const unknown = Object.entries(values).filter(([name]) => !isKnown(name));
     if (unknownFields === "refuse")
-      for (const [name] of unknown)
-        errors.at(name.slice(0, 100)).invalid("is not a known attribute");
+      for (const [name] of unknown) errors.at(name.slice(0, 100)).unknown();
     return unknownFields === "keep" ? unknown : [];
   }
 
   #field(field: Field, value: unknown, errors: ValidationErrors): unknown {
     const key = envelopeOf(field);
     if (!key) return this.#value(field, value, errors);
-    if (!isObject(value)) return errors.invalid("must be an object");
+    if (!isObject(value)) return errors.wrongType("must be an object");
     const { [key]: inner } = value;
     const checked = isMissing(inner)
       ? errors.at(key).missing()
@@ -194,14 +193,14 @@ class Validator {
         checkNumber(field, value, errors);
         return value;
       case "flag":
-        if (typeof value !== "boolean") errors.invalid("must be true or false");
+        if (typeof value !== "boolean") errors.wrongType("must be true or false");
         return value;
       case "reference":
         checkId(value, errors);
         return value;
       case "object":
         if (isObject(value)) return this.fields(field, value, errors);
-        return errors.invalid("must be an object");
+        return errors.wrongType("must be an object");
       case "list":
         return this.#list(field, value, errors);
       case "map":
@@ -210,7 +209,7 @@ class Validator {
   }
 
   #list(field: ListField, items: unknown, errors: ValidationErrors): unknown {
-    if (!Array.isArray(items)) return errors.invalid("must be an array");
+    if (!Array.isArray(items)) return errors.wrongType("must be an array");
     checkSize(items.length, field, "item", errors);
     const checked = items.map((item, place) => this.#field(field.of, item, errors.item(place)));
     for (const name of field.unique ? identityOf(field) : []) checkUnique(name, items, errors);
@@ -218,18 +217,18 @@ class Validator {
   }
 
   #map(field: MapField, entries: unknown, errors: ValidationErrors): unknown {
-    if (!Array.isArray(entries)) return errors.invalid("must be an array");
+    if (!Array.isArray(entries)) return errors.wrongType("must be an array");
     checkSize(entries.length, field, "item", errors);
     checkUnique(membersOf(field).key, entries, errors);
     return entries.map((entry, place) => this.#entry(field, entry, errors.item(place)));
   }
 
   #entry(field: MapField, entry: unknown, errors: ValidationErrors): unknown {
-    if (!isObject(entry)) return errors.invalid("must be an object");
+    if (!isObject(entry)) return errors.wrongType("must be an object");
     const { key, value: member } = membersOf(field);
     const { [key]: name, [member]: value } = entry;
     if (isMissing(name)) errors.at(key).missing();
-    else if (typeof name !== "string") errors.at(key).invalid("must be a string");
+    else if (typeof name !== "string") errors.at(key).wrongType("must be a string");
     else if (field.keys?.includes(name) === false) errors.at(key).notAllowed(field.keys);
     else checkSize(name.length, keyLengths, "character", errors.at(key));
     if (isMissing(value)) return errors.at(member).missing();
@@ -252,8 +251,8 @@ export const validate = (definition: Definition, body: JsonObject, switches: Swi
 };
 
 /**
- * Whether an object could have been stored at an earlier time. Accepts unknown members and unknown
- * words, because switches such as `platformName` may have had other values then.
+ * Whether an object can be loaded: every member has the right type. An account may contain objects
+ * that are older than the limits, or that other switches such as `platformName` allowed.
  */
 export const hasShape = (definition: Definition, object: JsonObject, switches: Switches) => {
   const errors = new ValidationErrors();

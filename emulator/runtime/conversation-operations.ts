@@ -23,7 +23,7 @@ import {
   isAccountInUse,
   phaseAfter,
   type RecipientRole,
-  recipientsOn,
+  recipientOn,
   sidesFor,
 } from "./recipients.js";
 
@@ -67,8 +67,8 @@ class MessageBatch {
     this.#assertParent(parsed, conversation.id);
     const attachments = this.#attachments(parsed);
     this.#assertCarried(parsed, attachments, conversation);
-    const recipients = sidesFor(sender, type, conversation.phase).flatMap((side) =>
-      recipientsOn(this.service, conversation, side),
+    const recipients = sidesFor(sender, type, conversation.phase).map((side) =>
+      recipientOn(this.service, conversation, side),
     );
     const id = randomUUID();
     const message: StoredMessage = {

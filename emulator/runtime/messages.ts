@@ -311,12 +311,22 @@ const assertText = ({ maxTextLength }: Restrictions, { path, type, content }: Ca
   throw invalidAttribute(`${path}.content.text`, rule);
 };
 
-/** The words of a list; undefined if there is none, which allows everything. */
-const words = (restrictions: Restrictions, name: string): readonly unknown[] | undefined =>
-  Array.isArray(restrictions[name]) ? listAt(restrictions, name) : undefined;
+/**
+ * The words of a list. If there is none, a customer may send everything, and nobody else anything
+ * (vendor).
+ */
+const words = (
+  restrictions: Restrictions,
+  name: string,
+  { sender }: CarriedMessage,
+): readonly unknown[] | undefined =>
+  Array.isArray(restrictions[name]) || sender !== "customer"
+    ? listAt(restrictions, name)
+    : undefined;
 
-const assertFeature = (restrictions: Restrictions, { path, type, attachments }: CarriedMessage) => {
-  const features = words(restrictions, "features");
+const assertFeature = (restrictions: Restrictions, message: CarriedMessage) => {
+  const { path, type, attachments } = message;
+  const features = words(restrictions, "features", message);
   if (!features) return;
   if (type.startsWith("typing.") && !features.includes("typing_events"))
     throw invalidAttribute(`${path}.type.value`, "the channel does not support typing_events");
@@ -324,12 +334,13 @@ const assertFeature = (restrictions: Restrictions, { path, type, attachments }: 
     throw invalidAttribute(`${path}.attachments`, "the channel does not support attachments");
 };
 
-const assertRichMessage = (restrictions: Restrictions, { path, type }: CarriedMessage) => {
+const assertRichMessage = (restrictions: Restrictions, message: CarriedMessage) => {
+  const { path, type } = message;
   if (!type.startsWith(richPrefix)) return;
-  const types = words(restrictions, "richMessageTypes");
+  const types = words(restrictions, "richMessageTypes", message);
   const isListed = types?.includes(type.slice(richPrefix.length)) ?? true;
   const isSignIn = type === `${richPrefix}authentication`;
-  if (isListed && !(isSignIn && restrictions.midChatAuth === false)) return;
+  if (isListed && !(isSignIn && restrictions.midChatAuth !== true)) return;
   throw invalidAttribute(`${path}.type.value`, `the channel does not support ${type}`);
 };
 
@@ -354,7 +365,7 @@ const assertAttachments = (restrictions: Restrictions, message: CarriedMessage) 
   if (!isObject(policy)) return;
   message.attachments.forEach((attachment, place) => {
     const path = `${message.path}.attachments.attachment[${place}]`;
-    if (policy.enabled !== true)
+    if (policy.enabled === false)
       throw invalidAttribute(path, "attachments are not enabled on this channel");
     const { maxSize } = policy;
     // Some callers give the size as text (public reference).

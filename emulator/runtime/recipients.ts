@@ -136,37 +136,27 @@ const isUsable = (setUp: SetUp, { applicationId, bot }: Named): boolean =>
   isActive(setUp, bot) &&
   isActive(setUp, setUp.store.get(clientApplication.collection, applicationId));
 
-const idsIn = (list: readonly unknown[], ...steps: string[]): readonly Named[] =>
-  list.flatMap((item) => {
-    const applicationId = textOnPath(item, ...steps);
-    return applicationId === undefined ? [] : [{ applicationId }];
-  });
-
-const botsOf = ({ store }: SetUp, applications: unknown): readonly Named[] =>
-  listAt(applications, "botConfiguration", "bots").map((entry) => {
-    const id = textOnPath(entry, "participant", "id") ?? "";
-    const bot = store.get(participant.collection, id);
-    return { applicationId: textOnPath(entry, "id") ?? "", ...(bot ? { bot } : {}) };
-  });
-
-/** Groups of those that the orchestration names for a side; the first group with somebody active has it. */
-const groupsOf = (
-  setUp: SetUp,
-  applications: unknown,
-  side: Side,
-): readonly (readonly Named[])[] => {
+/** Those that the orchestration names for a side; the first active one has it. */
+const namedFor = ({ store }: SetUp, applications: unknown, side: Side): readonly Named[] => {
+  const [bot] = listAt(applications, "botConfiguration", "bots");
+  const [agent] = listAt(applications, "agentConfiguration", "agents");
   switch (side) {
     case "customer":
-      return [idsIn(listAt([applications]), "customerConfiguration", "customer", "id")];
-    case "bot":
-      return [botsOf(setUp, applications)];
+      return partyOf(textOnPath(applications, "customerConfiguration", "customer", "id"));
+    case "bot": {
+      const id = textOnPath(bot, "participant", "id") ?? "";
+      return partyOf(textOnPath(bot, "id"), store.get(participant.collection, id));
+    }
     case "agent":
       return [
-        idsIn(listAt(applications, "botConfiguration", "bots"), "onEscalation", "agent", "id"),
-        idsIn(listAt(applications, "agentConfiguration", "agents"), "id"),
+        ...partyOf(textOnPath(bot, "onEscalation", "agent", "id")),
+        ...partyOf(textOnPath(agent, "id")),
       ];
   }
 };
+
+const partyOf = (applicationId: string | undefined, bot?: StoredObject): readonly Named[] =>
+  applicationId === undefined ? [] : [{ applicationId, ...(bot ? { bot } : {}) }];
 
 /** The applications that the orchestration of an account names. */
 const applicationsOf = (setUp: SetUp, owner: StoredObject | undefined): unknown =>
@@ -174,7 +164,7 @@ const applicationsOf = (setUp: SetUp, owner: StoredObject | undefined): unknown 
 
 /** Whether an account's orchestration starts with an active bot. */
 export const beginsWithBot = (setUp: SetUp, owner: StoredObject): boolean =>
-  botsOf(setUp, applicationsOf(setUp, owner)).some((named) => isUsable(setUp, named));
+  namedFor(setUp, applicationsOf(setUp, owner), "bot").some((named) => isUsable(setUp, named));
 
 /** A client application's role, found by its wire name; undefined if there is none. */
 export const roleOf = ({ store, switches }: SetUp, { applicationId, role }: RecipientRole) => {
@@ -198,12 +188,20 @@ const nameOn = (side: Side, { bot }: Named, { about }: StoredConversation) => {
   return side === "customer" ? textOnPath(about, "customer", "name") : undefined;
 };
 
-const recipientFor = (
+/**
+ * The recipient for a side of a conversation, found through the account, its orchestration, client
+ * applications, and roles (specification §6). If no client application has the role, or nobody is
+ * active, the result still shows who is meant to have it, so that the log can say why nothing
+ * arrived.
+ */
+export const recipientOn = (
   setUp: SetUp,
   conversation: StoredConversation,
   side: Side,
-  named: Named,
 ): RecipientRole => {
+  const applications = applicationsOf(setUp, accountOf(setUp.store, conversation));
+  const all = namedFor(setUp, applications, side);
+  const named = all.find((each) => isUsable(setUp, each)) ?? all[0] ?? { applicationId: "" };
   const { applicationId } = named;
   const candidates = rolesOf(side, named, setUp).map((role) => ({ applicationId, role }));
   const held = candidates.find((candidate) => roleOf(setUp, candidate));
@@ -214,34 +212,4 @@ const recipientFor = (
     ...(name === undefined ? {} : { name }),
     ...(isUsable(setUp, named) ? {} : { isInactive: true as const }),
   };
-};
-
-/**
- * The active parties; if there are none, all named ones, so that the log can say why nothing
- * arrived.
- */
-const standingOn = (setUp: SetUp, applications: unknown, side: Side): readonly Named[] => {
-  const groups = groupsOf(setUp, applications, side);
-  const usable = groups.map((group) => group.filter((named) => isUsable(setUp, named)));
-  const found =
-    usable.find((group) => group.length > 0) ?? groups.find((group) => group.length > 0);
-  return found ?? [{ applicationId: "" }];
-};
-
-/**
- * The recipients for a side of a conversation, found through the account, its orchestration, client
- * applications, and roles (specification §6). If no client application has the role, the result
- * still shows which application is meant to have it. A role receives a message only once, no matter
- * how often the orchestration names the role.
- */
-export const recipientsOn = (
-  setUp: SetUp,
-  conversation: StoredConversation,
-  side: Side,
-): readonly RecipientRole[] => {
-  const applications = applicationsOf(setUp, accountOf(setUp.store, conversation));
-  const named = standingOn(setUp, applications, side);
-  const recipients = named.map((each) => recipientFor(setUp, conversation, side, each));
-  const keys = recipients.map(({ applicationId, role }) => `${applicationId} ${role}`);
-  return recipients.filter((_, place) => keys.indexOf(keys[place] ?? "") === place);
 };

@@ -15,16 +15,16 @@ const account = stackHooks(
 
 const kiosk = { channel: "custom.kiosk", address: "kiosk-berlin-01" };
 
-test("two bots answer on the kiosk in Berlin", async () => {
+test("one bot answers on the kiosk in Berlin", async () => {
   const bots = await account().objects("Participant");
   deepEqual(
     bots.map(({ type }) => type),
-    ["custom_bot", "custom_bot"],
+    ["custom_bot"],
   );
   await account().expectObject("Account", { address: kiosk.address });
 });
 
-test("the first bot gets the message of the customer, with a token of its own system", async () => {
+test("the bot gets the message of the customer, with a token of its own system", async () => {
   const ada = account().conversation(kiosk);
   await ada.say("Where is my order?");
   await account().expectDelivery({ url: "https://bot.example.com/messages", type: "text" });

@@ -1,4 +1,4 @@
-// A complete conversation account: a shop's chat kiosk. Two bots answer, and agents take over.
+// A complete conversation account: a shop's chat kiosk. A bot answers, and agents take over.
 import * as pulumi from "@pulumi/pulumi";
 import {
   Account,
@@ -63,16 +63,11 @@ const agent = new ClientApplication("desk", {
   ],
 });
 
-// 3. The bots of the bot application.
+// 3. The bot of the bot application.
 const orders = new Participant("orders-bot", {
   type: "custom_bot",
   application: bot,
   intents: [{ value: "order_status", displayValue: "Where is my order?" }],
-});
-const returns = new Participant("returns-bot", {
-  type: "custom_bot",
-  application: bot,
-  intents: [{ value: "returns", displayValue: "Return an item" }],
 });
 
 // 4. The channel on which messages arrive.
@@ -82,26 +77,23 @@ const channel = new Channel("kiosk", {
   icon: "aVZCT1J3MEtHZ28=",
 });
 
-// 5. Who answers: the bots first, an agent on escalation.
-const onEscalation = { agent };
-const orchestration = new Orchestration("bots-then-agents", {
+// 5. Who answers: the bot first, an agent on escalation.
+const orchestration = new Orchestration("bot-then-agents", {
   applications: {
     customerConfiguration: { customer },
     botConfiguration: {
-      bots: [
-        { application: bot, participant: orders, onEscalation },
-        { application: bot, participant: returns, onEscalation },
-      ],
+      bots: [{ application: bot, participant: orders, onEscalation: { agent } }],
     },
     agentConfiguration: { agents: [agent] },
   },
 });
 
-// 6. The account that ties them together under an address.
+// 6. The account that ties them together under an address. The entry point is made in the vendor's
+//    console.
 const account = new Account("kiosk-berlin", {
   address: "kiosk-berlin-01",
   channel,
-  chatConfigurations: { orchestration, defaultLanguage: "en-US" },
+  chatConfigurations: { orchestration, entryPoint: "1007", defaultLanguage: "en-US" },
 });
 
 export const accountId = account.id;

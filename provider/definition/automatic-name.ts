@@ -1,29 +1,7 @@
 import { hash } from "node:crypto";
 
-/** Longest name that the service takes, in UTF-16 characters. */
+/** Longest name that the service takes. */
 const longest = 255;
-
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
-
-const lengthOf = (parts: Iterable<string>, most: number): number => {
-  let length = 0;
-  for (const part of parts) {
-    if (length + part.length > most) break;
-    length += part.length;
-  }
-  return length;
-};
-
-/**
- * The start of a text, limited in UTF-16 characters, never cut within what a reader sees as one
- * character.
- */
-const start = (text: string, most: number): string => {
-  if (text.length <= most) return text;
-  const characters = Array.from(graphemes.segment(text), ({ segment }) => segment);
-  // One character with hundreds of accents leaves nothing else to keep than some of them.
-  return text.slice(0, lengthOf(characters, most) || lengthOf(text, most));
-};
 
 /** The values from which an automatic name is derived. */
 export interface NamedBy {
@@ -41,11 +19,13 @@ export interface NamedBy {
 
 /**
  * Returns the automatic name of a resource, for programs that do not set one: the logical name,
- * shortened if necessary, and a suffix. The suffix is the same in every run for a given project,
- * stack, kind, parents, and logical name.
+ * shortened if necessary, and a suffix. Only letters, digits, `-`, and `_` are sure to be accepted
+ * by the service, so `-` replaces every other character. The suffix is the same in every run for a
+ * given project, stack, kind, parents, and logical name.
  */
 export const autoName = ({ project, stack, kind, parents, name }: NamedBy): string => {
   const parts = [project, stack, kind, ...(parents ? [parents] : []), name].join("\n");
   const suffix = hash("sha256", parts).slice(0, 7);
-  return `${start(name, longest - suffix.length - 1)}-${suffix}`;
+  const start = name.replaceAll(/[^\w-]/gu, "-").slice(0, longest - suffix.length - 1);
+  return `${start}-${suffix}`;
 };

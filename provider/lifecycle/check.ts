@@ -23,6 +23,10 @@ export interface CheckedInputs {
   readonly failures: readonly { readonly property: string; readonly reason: string }[];
 }
 
+/** Whether a name has no characters but those that the service is sure to take. */
+const isPlain = (name: unknown): boolean =>
+  typeof name !== "string" || name === unknownValue || /^[\w -]*$/.test(name);
+
 /**
  * Returns the normalized inputs and every rule that they break. Makes no calls except for `adopt`.
  * A failure states its path in `reason` and leaves `property` empty, because the engine would print
@@ -75,6 +79,11 @@ export const check = async (
         `${path} uses ${isMarked(properties, path) ? "a secret" : quoted(id)} as the ID of ${withArticle(to.noun)}, but the service's IDs are 36-character UUIDs. If it is a name, pass the resource itself or its ID; otherwise, the service will refuse it.`,
         "warning",
       );
+  if (isChanged && failures.length === 0 && given.isAutomatic && isNamed && !isPlain(name))
+    run.notify?.(
+      `${nameKey} has characters other than letters, digits, "-", "_", and spaces. The service may refuse it (400-414): its vendor does not say which values may have only these.`,
+      "warning",
+    );
   return {
     inputs: adoption.resource ? stateInputs(definition, adoption.resource.properties) : inputs,
     failures: failures.map((reason) => ({ property: "", reason: inertOutput(reason, false) })),

@@ -272,7 +272,9 @@ test.each(["mask", "omit"] as const)(
 
 test("the service is called within its rates, and long waits are announced", async () => {
   const limits = { plan: "developer", burst: 1 } as const;
-  const box = await orphansSandbox({ emulator: { clock: "manual", ...limits } });
+  const box = await orphansSandbox({
+    emulator: { clock: "manual", switches: { pageSize: 10 }, ...limits },
+  });
   await box.edit((objects) => {
     const stamps = { created: "2026-01-01T00:00:00.000Z", modified: "2026-01-01T00:00:00.000Z" };
     objects.channels = Array.from({ length: 21 }, (_, number) => ({

@@ -26,7 +26,7 @@ const tokenServer = async (): Promise<CallbackServer> => {
 
 const oauth2For = (tokens: CallbackServer): JsonObject => ({
   tokenRequestUrl: `${tokens.url}/oauth`,
-  method: "PUT",
+  method: "GET",
   headers: [{ name: "X-Key", value: "canary-header" }],
   payload: '{"clientSecret":"canary-payload"}',
   accessTokenPath: "$.data.accessToken",
@@ -79,7 +79,7 @@ test("a token is fetched as the authentication says", async () => {
   expect(authorizations(bot)).toEqual(["Bearer token-1"]);
   const [call] = tokens.received;
   expect([call?.method, call?.path, call?.text]).toEqual([
-    "PUT",
+    "GET",
     "/oauth",
     '{"clientSecret":"canary-payload"}',
   ]);
@@ -193,12 +193,6 @@ test.each<[string, JsonObject, (response: ServerResponse) => void, string]>([
     { accessTokenPath: "$..token" },
     (response) => json(response, { token: "x" }),
     "no token: accessTokenPath must be a path such as $.accessToken",
-  ],
-  [
-    "no address",
-    { tokenRequestUrl: undefined },
-    (response) => json(response, {}),
-    "no token: the authentication has no tokenRequestUrl",
   ],
 ])("where the token address gives %s the log says so", async (_what, changes, answer, error) => {
   const tokens = await tokenServer();

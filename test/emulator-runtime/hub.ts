@@ -154,7 +154,11 @@ export const hub = async (options: HubOptions = {}): Promise<Hub> => {
   const account = await service.make(kindOf("Account"), {
     address: address.address,
     channel: { id: channel },
-    chatConfigurations: { timeout: 30, orchestration: { id: orchestration } },
+    chatConfigurations: {
+      timeout: 30,
+      orchestration: { id: orchestration },
+      entryPoint: { id: "1007" },
+    },
   });
   const send = (...messages: Json[]) =>
     service.call("POST", "/conversations/messages", { messages: { message: messages } });

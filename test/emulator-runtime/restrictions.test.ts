@@ -69,22 +69,8 @@ const cases: Case[] = [
     "attachments",
   ],
   [
-    "anything beyond plain messages where the features are empty",
-    { features: [] },
-    firstMessage(),
-    attached(file("a.png")),
-    "attachments",
-  ],
-  [
     "an attachment where they are not enabled",
     policy({ enabled: false }),
-    firstMessage(),
-    attached(file("a.png")),
-    "attachments.attachment[0]",
-  ],
-  [
-    "an attachment where nothing says that they are enabled",
-    policy({ type: "block", extensions: ["exe"] }),
     firstMessage(),
     attached(file("a.png")),
     "attachments.attachment[0]",
@@ -153,7 +139,7 @@ test("the other direction has its own restrictions", async () => {
   }
 });
 
-test("a rich message goes to the customer where the channel lists it, or lists none", async () => {
+test("a rich message goes to the customer where the channel lists it", async () => {
   const listed = await restricted({ outbound: { richMessageTypes: ["listpicker"] } });
   const rich = (conversation: string, type: string) =>
     listed.send(message(conversation, "custom_bot", `richMessage.${type}`));
@@ -164,9 +150,22 @@ test("a rich message goes to the customer where the channel lists it, or lists n
   expect(refused.json.developerMessage).toContain("the channel does not support richMessage.form");
   await listed.service.control("PUT", "/switches", { channelRestrictions: "ignore" });
   expect((await rich(conversation, "form")).status).toBe(202);
-  const open = await restricted({ outbound: { maxTextLength: 10 } });
-  const begun = await open.begin();
-  expect((await open.send(message(begun, "custom_bot", "richMessage.form"))).status).toBe(202);
+});
+
+test("what the restrictions leave out, a customer may send and nobody else", async () => {
+  const { begin, send } = await restricted({ inbound: {}, outbound: {} });
+  const conversation = await begin();
+  const attachments = { attachment: [file("a.png")] };
+  for (const [sender, status] of [
+    ["customer", 202],
+    ["custom_bot", 400],
+  ] as const)
+    for (const [type, more] of [
+      ["typing.start", {}],
+      ["text", { content: { text: "Hello" }, attachments }],
+    ] as const)
+      expect((await send(message(conversation, sender, type, more))).status).toBe(status);
+  expect((await send(message(conversation, "custom_bot", "richMessage.form"))).status).toBe(400);
 });
 
 test("a customer is asked to sign in only where the channel lets them", async () => {
@@ -174,7 +173,8 @@ test("a customer is asked to sign in only where the channel lets them", async ()
     [false, 400],
     [true, 202],
   ] as const) {
-    const { begin, send } = await restricted({ outbound: { midChatAuth } });
+    const richMessageTypes = ["authentication"];
+    const { begin, send } = await restricted({ outbound: { midChatAuth, richMessageTypes } });
     const asking = message(await begin(), "custom_bot", "richMessage.authentication");
     expect((await send(asking)).status).toBe(status);
   }

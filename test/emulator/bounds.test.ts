@@ -29,7 +29,7 @@ test("a broken shape is seen beyond the errors that are kept", () => {
   const errors = new ValidationErrors();
   for (let place = 0; place < 30; place += 1) errors.at(`p${place}`).notAllowed(["a"]);
   expect(errors.hasBrokenShape).toBe(false);
-  errors.at("q").missing();
+  errors.at("q").wrongType("must be a string");
   expect(errors.hasBrokenShape).toBe(true);
 });
 

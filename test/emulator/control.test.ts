@@ -438,8 +438,8 @@ const refused: Readonly<Record<string, readonly (readonly [body: unknown, reason
   ],
   "PUT /switches": [
     [[], /switches/],
-    [{ nothing: 1 }, /secrets, put, inUseStatus/],
-    [{ put: "keep", inUseStatus: 418 }, /inUseStatus must be one of 400, 403, 409, 412/],
+    [{ nothing: 1 }, /secrets, put, runningConversationStatus/],
+    [{ put: "keep", retryAfter: "now" }, /retryAfter must be one of none, seconds, date/],
   ],
   "PUT /snapshot": [
     [{}, /version/],

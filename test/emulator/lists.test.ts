@@ -23,19 +23,19 @@ test.each(Object.entries(listKeys))(
     const { status, json } = await service.call("GET", `/${path}`);
     expect({ status, json }).toEqual({
       status: 200,
-      json: { paginationInfo: { count: 0, pagenum: 1, pagesize: 10 }, [key]: [] },
+      json: { paginationInfo: { count: 0, pagenum: 1, pagesize: 25 }, [key]: [] },
     });
   },
 );
 
 test("pages follow each other in the order of creation, without gap or repetition, and none beyond the last", async () => {
   const service = await running();
-  const ids = await filled(23, service);
+  const ids = await filled(53, service);
   const queries = ["", "?$pagenum=2", "?$pagenum=3", "?$pagenum=999"];
   const pages = await Promise.all(queries.map((query) => list(service, query)));
   expect(pages.flatMap((page) => page.ids)).toEqual(ids);
   expect(pages.map((page) => page.info)).toEqual(
-    [1, 2, 3, 999].map((pagenum) => ({ count: 23, pagenum, pagesize: 10 })),
+    [1, 2, 3, 999].map((pagenum) => ({ count: 53, pagenum, pagesize: 25 })),
   );
 });
 
@@ -82,11 +82,11 @@ test.each([1, 4, 75])("pageSize %d is the size where the caller names none", asy
 
 test("with paging all the list is whole, whatever is asked for", async () => {
   const service = await running({ switches: { paging: "all" } });
-  const ids = await filled(12, service);
+  const ids = await filled(27, service);
   for (const query of ["", "?$pagesize=2&$pagenum=3"])
     expect(await list(service, query)).toMatchObject({
       ids,
-      info: { count: 12, pagenum: 1, pagesize: 12 },
+      info: { count: 27, pagenum: 1, pagesize: 27 },
     });
 });
 

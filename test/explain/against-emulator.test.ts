@@ -116,9 +116,9 @@ const orchestrationOf = (own: string, place: number) =>
   fc
     .record({
       more: active,
-      bots: fc.option(fc.array(bot, { minLength: 1, maxLength: 3 }), { nil: undefined, freq: 2 }),
+      bots: fc.option(fc.tuple(bot), { nil: undefined, freq: 2 }),
       customer: fc.option(application, { nil: undefined, freq: 5 }),
-      agents: fc.option(fc.array(application, { minLength: 1, maxLength: 3 }), { nil: undefined }),
+      agents: fc.option(fc.tuple(application), { nil: undefined }),
     })
     .map(({ more, bots, customer, agents = bots ? undefined : [applications[0]] }) =>
       stamped({
@@ -142,7 +142,7 @@ const accountOf = (own: string, place: number) =>
       more: active,
       address: fc.constantFrom("one", "two"),
       channel: fc.constantFrom(...channels),
-      orchestration: fc.option(fc.constantFrom(...orchestrations), { nil: undefined, freq: 8 }),
+      orchestration: fc.constantFrom(...orchestrations),
     })
     .map(({ more, address, channel, orchestration }) =>
       stamped({
@@ -151,9 +151,7 @@ const accountOf = (own: string, place: number) =>
         ...more,
         address,
         channel: { id: channel },
-        chatConfigurations: orchestration
-          ? { orchestration: { id: orchestration } }
-          : { timeout: 30 },
+        chatConfigurations: { orchestration: { id: orchestration } },
       }),
     );
 

@@ -89,8 +89,8 @@ const stateOf = (...resources: readonly StateResource[]) => ({
 });
 
 test.each([
-  [21, undefined, 3],
-  [21, 75, 1],
+  [53, undefined, 3],
+  [53, 75, 1],
   // From here on the first page is read again in pages of 75.
   [200, undefined, 4],
   [200, 40, 5],

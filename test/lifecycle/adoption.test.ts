@@ -8,7 +8,7 @@ import { resources } from "../../provider/resources/index.js";
 import { kindOf } from "../emulator/running.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
-import { kiosk, stepsOn, unsealed } from "./steps.js";
+import { kiosk, oauth2, stepsOn, unsealed } from "./steps.js";
 
 type Json = Record<string, unknown>;
 
@@ -216,7 +216,6 @@ test("the preview of an adoption shows the member that gives way to the chosen o
   const basicAuth = { username: "u", password: "a-password" };
   await hub.service.create(authentication, { name: "web", type: "basic", basicAuth });
   hub.nextRun([]);
-  const oauth2 = { tokenRequestUrl: "https://x.example.com/", method: "POST" };
   await hub.of("Authentication").check({}, owned("b", { name: "web", adopt: true, oauth2 }));
   expect(hub.reported[0]).toMatch(
     /erased, because the program sets another member instead:\n\s+basicAuth/,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { channel as channelDefinition } from "../../provider/resources/channel.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
-import { basicInputs, kiosk, stepsOn, unsealed } from "./steps.js";
+import { basicInputs, kiosk, oauth2, stepsOn, unsealed } from "./steps.js";
 
 let hub: Emulated;
 
@@ -28,11 +28,11 @@ test("an update keeps what the program never gave and removes what it gives no m
   await hub.service.replace(channelDefinition, id, {
     ...live,
     region: "eu",
-    l10nProperties: [{ language: "en", properties: [] }],
+    l10nProperties: [{ language: "en-US", properties: [{ name: "a", value: "A" }] }],
   });
   await change("Channel", id, state, kiosk());
   const [object] = await hub.objects("channels");
-  expect(object).toMatchObject({ region: "eu", l10nProperties: [{ language: "en" }] });
+  expect(object).toMatchObject({ region: "eu", l10nProperties: [{ language: "en-US" }] });
   expect(object).not.toHaveProperty("restrictions");
 });
 
@@ -54,7 +54,7 @@ test("another method takes the place of the one before", async () => {
     "Authentication",
     id,
     state,
-    owned("basic", { name: "web", oauth2: { payload: { a: 1 } } }),
+    owned("basic", { name: "web", oauth2: { ...oauth2, payload: { a: 1 } } }),
   );
   const [object] = await hub.objects("authentications");
   expect(object).toMatchObject({ type: "oauth2", oauth2: { payload: '{"a":1}' } });

@@ -5,7 +5,7 @@ import { lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import { readSettings } from "../../provider/service/settings.js";
-import { type Emulated, emulated } from "../support/emulated.js";
+import { type Emulated, emulated, owned } from "../support/emulated.js";
 import { changedAt, placesIn } from "../support/json-places.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
 import { kiosk, stepsOn } from "./steps.js";
@@ -134,12 +134,29 @@ test("a resource that does not change needs no settings", async () => {
 });
 
 test("a stack's first preview, which knows no owner, tells resources apart by their logical names", async () => {
-  const owned = (logicalName: string) => ({ ...kiosk(), owner: unknownValue, logicalName });
+  const nameless = (logicalName: string) => ({ ...kiosk(), owner: unknownValue, logicalName });
   const channels = hub.of("Channel");
-  const { inputs } = await channels.check({}, owned("first"));
+  const { inputs } = await channels.check({}, nameless("first"));
   expect(inputs).not.toHaveProperty("logicalName");
-  expect(await reasonsOf("Channel", owned("second"))).toContain('Channel "first" also has');
-  expect(await reasonsOf("Channel", owned("first"))).toBe("");
+  expect(await reasonsOf("Channel", nameless("second"))).toContain('Channel "first" also has');
+  expect(await reasonsOf("Channel", nameless("first"))).toBe("");
+});
+
+test.each([
+  ["Größe", 1],
+  ["a/b", 1],
+  ["Shop_1 - web", 0],
+])("preview warns of a name such as %s, once, and never refuses it", async (name, warnings) => {
+  hub.nextRun();
+  const application = "8a7d1c02-3f55-4f0a-9d7e-2b6c9e1f4a21";
+  const inputs = owned("bot", { name, type: "custom_bot", application });
+  const participant = hub.of("Participant");
+  const { inputs: first, failures } = await participant.check({}, inputs);
+  await participant.check({ ...first }, inputs);
+  expect(failures).toEqual([]);
+  expect(hub.reported.map((text) => /characters other/.test(text))).toEqual(
+    Array.from({ length: warnings }, () => true),
+  );
 });
 
 test("a name that was made for a resource once stays", async () => {

@@ -73,7 +73,7 @@ test("a reference that was given before is not spoken of again", async () => {
       version: "v3",
       callback: "https://x.example.com/",
       notificationEmail: "a@example.com",
-      authentication: "callbacks",
+      authentication: "x".repeat(36),
     },
   ];
   const inputs = owned("app", { name: "app", roles });

@@ -44,10 +44,10 @@ describe.each(resources.map((definition) => ({ definition, kind: definition.kind
       const required = Object.entries(made.inputs).filter(
         ([name]) => definition.fields[name]?.required || name === "owner",
       );
-      const chosen = made.inputs[made.inputs.type === "oauth2" ? "oauth2" : ""];
+      const { oauth2 } = made.inputs;
       const inputs: Json = {
         ...Object.fromEntries(required),
-        ...(chosen === undefined ? {} : { oauth2: { method: "POST" } }),
+        ...(oauth2 === undefined ? {} : { oauth2 }),
       };
       return { made, find, inputs, object: await find() };
     };

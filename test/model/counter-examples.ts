@@ -142,9 +142,8 @@ export const counterExamples: readonly { readonly title: string; readonly histor
     },
   },
   {
-    title: "a description that ends like a mark is no drift where the service has forms of its own",
+    title: "a description that ends like a mark is no drift",
     history: {
-      setting: { ...plainSetting, forms: "own" },
       steps: [],
       last: [[{ ...declared("auth1"), text: "long like a mark" }], []],
     },

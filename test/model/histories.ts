@@ -202,7 +202,6 @@ const step: fc.Arbitrary<ModelStep> = weighted<ModelStep>(
 
 const setting: fc.Arbitrary<ModelSetting> = fc.record({
   secrets: mostly<ModelSetting["secrets"]>(2, "mask", "echo", "omit"),
-  forms: mostly<ModelSetting["forms"]>(2, "given", "own"),
   put: mostly<ModelSetting["put"]>(8, "replace", "keep", "keep, unknown"),
   marks: mostly<ModelSetting["marks"]>(9, "description", "none"),
   odd: mostly(4, false, true),

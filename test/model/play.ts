@@ -130,10 +130,10 @@ export const playWith = async (
   scenario: Scenario,
 ): Promise<RunEnding> => {
   const { setting = plainSetting } = scenario;
-  const { secrets, forms } = setting;
+  const { secrets } = setting;
   const put = setting.put === "replace" ? "replace" : "keep";
   const console = new Console(emulator.controlUrl);
-  await console.reset({ secrets, forms, put });
+  await console.reset({ secrets, put });
   const third = new ThirdParty(settings, console, emulator.advance);
   try {
     const own = settingsIn(settings, setting);

@@ -129,7 +129,6 @@ export type ModelStep = Up | Refresh | StateEdit | ByHand;
 /** The world around a history. */
 export interface ModelSetting {
   readonly secrets: "mask" | "echo" | "omit";
-  readonly forms: "given" | "own";
   /** What a PUT does to what it leaves out; `keep` is known to the program or not. */
   readonly put: "replace" | "keep" | "keep, unknown";
   readonly marks: "description" | "none";
@@ -141,7 +140,6 @@ export interface ModelSetting {
 
 export const plainSetting: ModelSetting = {
   secrets: "mask",
-  forms: "given",
   put: "replace",
   marks: "description",
   odd: false,

@@ -1,5 +1,4 @@
 import * as pulumi from "@pulumi/pulumi";
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { autoName } from "../../provider/definition/automatic-name.js";
 import * as sdk from "../../sdk/index.js";
@@ -100,29 +99,12 @@ test.each([false, true])(
 
 const nameOf = (name: string): string =>
   autoName({ project: "p", stack: "s", kind: "Participant", parents: "", name });
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-test("a long name is cut between two characters that a reader sees, never inside one", () => {
-  const character = fc.constantFrom("a", "é", "e\u0301", "👩‍👩‍👧‍👦", "🇩🇪", "न्दे", "👍🏽", "🙂");
-  const long = fc
-    .array(character, { minLength: 1, maxLength: 300, size: "max" })
-    .map((all) => all.join(""));
-  fc.assert(
-    fc.property(long, (name) => {
-      const made = nameOf(name);
-      const kept = made.slice(0, -8);
-      const starts = Array.from(graphemes.segment(name), ({ index }) => index);
-      expect(made.length).toBeLessThanOrEqual(255);
-      expect(made.isWellFormed()).toBe(true);
-      expect(name.startsWith(kept)).toBe(true);
-      expect([...starts, name.length]).toContain(kept.length);
-      expect(kept.length).toBeGreaterThan(0);
-      if (name.length <= 247) expect(kept).toBe(name);
-    }),
-  );
-});
-
-test("one character with hundreds of accents leaves some of them", () => {
-  const made = nameOf(`e${"\u0301".repeat(400)}`);
-  expect(made).toHaveLength(255);
+test.each([
+  ["bot_1-A", "bot_1-A"],
+  ["the bot: Größe 👍🏽", "the-bot--Gr--e---"],
+  ["x".repeat(300), "x".repeat(247)],
+])("letters, digits, - and _ of %s stay, up to 255 characters", (name, start) => {
+  expect(nameOf(name).slice(0, -8)).toBe(start);
+  expect(nameOf(name)).toMatch(/^[\w-]+-[0-9a-f]{7}$/);
 });

@@ -76,7 +76,7 @@ test("an option of Pulumi among the properties is reported with its place", () =
 test("an option that is undefined is left out, and so is an argument of an account", () => {
   expect(() => made("Channel", "left-out", { protect: undefined })).not.toThrow();
   const args = { ...whole, timeout: undefined, agent: undefined };
-  expect(() => made("ConversationAccount", "shop", args)).toThrow("declare bots, an agent");
+  expect(() => made("ConversationAccount", "shop", args)).toThrow("declare a bot, an agent");
 });
 
 /** A value with half of a character in place of its texts, one after the other, each with its path. */

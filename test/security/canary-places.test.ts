@@ -70,7 +70,8 @@ const documented: readonly Omit<Place, "isSealed">[] = [
   {
     ...{ kind: "Account", collection: "accounts", path: "attributes[0].value" },
     values: (secret) => ({
-      ...{ name: "shop", address: "shop-1", channel: someId, chatConfigurations: {} },
+      ...{ name: "shop", address: "shop-1", channel: someId },
+      chatConfigurations: { orchestration: someId, entryPoint: "1007" },
       attributes: { "X-Key": secret },
     }),
   },
@@ -78,7 +79,13 @@ const documented: readonly Omit<Place, "isSealed">[] = [
 
 const oauth2 = (more: Json): Json => ({
   name: "web",
-  oauth2: { tokenRequestUrl: "https://id.example.com/token", method: "POST", ...more },
+  oauth2: {
+    tokenRequestUrl: "https://id.example.com/token",
+    method: "POST",
+    headers: { Accept: "application/json" },
+    accessTokenPath: "$.token",
+    ...more,
+  },
 });
 
 /** Of public fields, what the program marks; the engine seals them in the state. */

@@ -95,7 +95,7 @@ const participants = (count: number, used: number) =>
           },
           options: [
             { name: "tier one", value: "gold" },
-            { name: "2", value: "" },
+            { name: "2", value: "silver" },
           ],
         }
       : {}),
@@ -110,7 +110,7 @@ const channels = (count: number) =>
           restrictions: {
             inbound: {
               maxTextLength: 500,
-              features: [],
+              features: ["attachments"],
               attachmentPolicy: {
                 enabled: true,
                 maxSize: 1e6,
@@ -149,11 +149,7 @@ const orchestrations = (count: number, apps: number, bots: number) =>
             },
           }
         : {}),
-      ...{
-        agentConfiguration: {
-          agents: [{ id: oddId(2, place % apps) }, { id: oddId(2, (place + 1) % apps) }],
-        },
-      },
+      agentConfiguration: { agents: [{ id: oddId(2, place % apps) }] },
     },
   }));
 
@@ -162,10 +158,9 @@ const accounts = (count: number, ways: number, flows: number) =>
     ...{ id: oddId(6, place), ...times(place), name: named(place), address: `+49 30 ${place}` },
     channel: { id: oddId(4, place % ways) },
     chatConfigurations: {
-      ...(place % 2 === 0
-        ? { timeout: 30, entryPoint: { id: "1007" }, defaultLanguage: "de-DE" }
-        : {}),
+      ...(place % 2 === 0 ? { timeout: 30, defaultLanguage: "de-DE" } : {}),
       orchestration: { id: oddId(5, place % flows) },
+      entryPoint: { id: "1007" },
     },
     ...(place % 3 === 0
       ? { attributes: [{ name: "provider key", value: `${oddCanary}-a${place}` }] }

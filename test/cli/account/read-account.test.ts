@@ -44,11 +44,27 @@ const hub = async (environment: Readonly<Record<string, string>> = {}) => {
   const make = async (kind: string, body: WireObject) =>
     (await people.create(kindOf(kind), body)).id;
   const makeChannel = (type: string) => make("Channel", { type, displayName: "Web", icon: "aVZC" });
+  /** An account on a channel, and the least that it needs. */
+  const makeAccount = async (channel: string) => {
+    const role = { name: "customer", version: "v3", callback: "https://x.example.com/" };
+    const roles = [{ ...role, notificationEmail: "ops@example.com" }];
+    const agent = await make("ClientApplication", { name: "desk", roles });
+    const applications = { agentConfiguration: { agents: [{ id: agent }] } };
+    const orchestration = await make("Orchestration", { name: "flow", applications });
+    const chatConfigurations = { orchestration: { id: orchestration }, entryPoint: { id: "1" } };
+    return make("Account", {
+      name: "shop",
+      address: "1",
+      channel: { id: channel },
+      chatConfigurations,
+    });
+  };
   const control = new EmulatorControl(emulator);
   return {
     emulator,
     control,
     make,
+    makeAccount,
     makeChannel,
     people,
     session: { settings, service: connect() },
@@ -65,12 +81,12 @@ const lists = async (control: EmulatorControl): Promise<readonly string[]> =>
 
 test("every kind comes in setup order, by lists alone, each page once", async () => {
   const { control, makeChannel, session } = await hub();
-  for (let count = 0; count < 12; count++) await makeChannel(`custom.${count}`);
+  for (let count = 0; count < 27; count++) await makeChannel(`custom.${count}`);
   const reading = await readAccount(session);
   expect(reading.kinds.map(({ definition }) => definition.kind)).toEqual(
     resources.map(({ kind }) => kind),
   );
-  expect(idsOf(reading, "Channel")).toHaveLength(12);
+  expect(idsOf(reading, "Channel")).toHaveLength(27);
   expect(reading).toMatchObject({
     consistent: true,
     openEnds: [],
@@ -113,13 +129,12 @@ test("where nothing can be read the first reason is thrown", async () => {
 });
 
 test("an object made while lists are under way is read with what it refers to", async () => {
-  const { session, control, make, makeChannel } = await hub();
+  const { session, control, makeAccount, makeChannel } = await hub();
   await control.faults({ on: "GET /accounts", kind: "delay", ms: 400 });
   const reading = readAccount(session);
   while (!(await lists(control)).includes("/channels")) await sleep(5);
   const channel = await makeChannel("custom.web");
-  const account = { name: "shop", address: "1", channel: { id: channel }, chatConfigurations: {} };
-  const id = await make("Account", account);
+  const id = await makeAccount(channel);
   const { consistent, openEnds, kinds } = await reading;
   expect({ consistent, openEnds }).toEqual({ consistent: true, openEnds: [] });
   expect(idsOf(await reading, "Channel")).toEqual([channel]);
@@ -128,14 +143,9 @@ test("an object made while lists are under way is read with what it refers to", 
 });
 
 test("an account that goes on changing is said to be no answer of one moment", async () => {
-  const { session, make, makeChannel } = await hub();
+  const { session, makeAccount, makeChannel } = await hub();
   const channel = await makeChannel("custom.web");
-  await make("Account", {
-    name: "shop",
-    address: "1",
-    channel: { id: channel },
-    chatConfigurations: {},
-  });
+  await makeAccount(channel);
   // Every list of the channels lacks the one in use, and shows another one.
   let count = 0;
   const { service } = session;
@@ -159,15 +169,10 @@ test("an account that goes on changing is said to be no answer of one moment", a
 });
 
 test("a reference to what was never there is reported, and no change", async () => {
-  const { session, control, make } = await hub();
+  const { session, control, makeAccount } = await hub();
   await control.control("PUT", "/switches", { unknownReference: "accept" });
   const gone = "0".repeat(36);
-  await make("Account", {
-    name: "shop",
-    address: "1",
-    channel: { id: gone },
-    chatConfigurations: {},
-  });
+  await makeAccount(gone);
   const reading = await readAccount(session);
   expect(reading.consistent).toBe(true);
   expect(reading.openEnds).toMatchObject([{ path: "channel", id: gone }]);
@@ -197,7 +202,13 @@ test("a saved reading holds every object and no secret", async () => {
   await control.control("PUT", "/switches", { secrets: "echo" });
   const basicAuth = { username: "hub", password: "canary-1" };
   await make("Authentication", { name: "basic", type: "basic", basicAuth });
-  const oauth2 = { payload: "canary-2", headers: [{ name: "X-Key", value: "canary-3" }] };
+  const oauth2 = {
+    tokenRequestUrl: "https://x.example.com/token",
+    method: "POST",
+    headers: [{ name: "X-Key", value: "canary-3" }],
+    payload: "canary-2",
+    accessTokenPath: "$.token",
+  };
   await make("Authentication", { name: "oauth", type: "oauth2", oauth2, later: "canary-4" });
   const text = JSON.stringify(savedAccount(await readAccount(session)));
   expect(text).not.toContain("canary");

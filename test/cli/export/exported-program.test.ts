@@ -67,7 +67,7 @@ const exported = (account: RandomAccount, selection: Selection): Exported | unde
     const source = programSource(plan);
     const file = importFileText(plan.declared, { ownership }, names);
     const { secrets } = source;
-    const page = projectReadme({ names, baseUrl: "x", plan, secrets, possible: [], notes: [] });
+    const page = projectReadme({ names, baseUrl: "x", plan, secrets, notes: [] });
     return { plan, source, entries: JSON.parse(file).resources, pages: page + file };
   } catch (error) {
     if (error instanceof CommandFailure) return undefined;

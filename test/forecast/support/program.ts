@@ -59,21 +59,18 @@ const small: readonly Declared[] = [
   participant("orders", "bot"),
   participant("returns", "bot"),
   channel("web"),
-  declared("Orchestration", "flow", ["kiosk", "bot", "orders", "returns"], (idOf) => ({
+  declared("Orchestration", "flow", ["kiosk", "bot", "orders"], (idOf) => ({
     applications: {
       customerConfiguration: { customer: idOf("kiosk") },
       botConfiguration: {
-        bots: [
-          { application: idOf("bot"), participant: idOf("orders") },
-          { application: idOf("bot"), participant: idOf("returns") },
-        ],
+        bots: [{ application: idOf("bot"), participant: idOf("orders") }],
       },
     },
   })),
   declared("Account", "shop", ["web", "flow"], (idOf) => ({
     address: "shop",
     channel: idOf("web"),
-    chatConfigurations: { orchestration: idOf("flow") },
+    chatConfigurations: { orchestration: idOf("flow"), entryPoint: "1007" },
   })),
 ];
 

@@ -29,6 +29,7 @@ const listless = "not applicable: asks for no list";
 
 /** Seventeen objects of somebody else, so that the list has a second page. */
 const crowded = async (stage: Stage): Promise<void> => {
+  await stage.hub.control("PUT", "/switches", { pageSize: 10 });
   const icon = "aVZC";
   for (let number = 1; number <= 17; number++) {
     await stage.service.create(channel, {
@@ -50,6 +51,7 @@ const applications = { agentConfiguration: { agents: [{ id: someId }] } };
 
 /** Of a kind whose names need not be unique, so that the service itself keeps nobody from making a second one. */
 const crowdedFlows = async (stage: Stage): Promise<void> => {
+  await stage.hub.control("PUT", "/switches", { pageSize: 10 });
   await acceptAnyReference(stage);
   for (let number = 1; number <= 17; number++) {
     await stage.service.create(orchestration, { name: `other-${number}`, applications });

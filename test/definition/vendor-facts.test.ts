@@ -1,0 +1,214 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { HttpError } from "../../emulator/http/exchange.js";
+import { validate } from "../../emulator/objects/validate.js";
+import { type Switches, switchTable } from "../../emulator/service/switches.js";
+import { normaliseFields } from "../../provider/definition/fields.js";
+import { sameFieldsMeaning } from "../../provider/definition/meaning.js";
+import { fieldViolations } from "../../provider/definition/violations.js";
+import { bodyOf, fieldsFromWire, neutralVendor } from "../../provider/definition/wire.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
+import { kindOf } from "../emulator/running.js";
+import { bodies, type Fact, type Members } from "./vendor-facts.js";
+
+/** A value as it is sent, and as a program writes it. */
+interface Made {
+  readonly wire: unknown;
+  readonly program: unknown;
+  /** What is wrong with it: where in the program, and the service's code. */
+  readonly wrong?: { readonly path: string; readonly code: string };
+}
+
+const id = "8a7d1c02-3f55-4f0a-9d7e-2b6c9e1f4a21";
+
+const plain = (value: unknown, code?: string): Made => ({
+  wire: value,
+  program: value,
+  ...only(code === undefined ? undefined : { path: "", code }),
+});
+
+const boxed = (name: string, { wire, ...made }: Made): Made => ({
+  wire: { [name]: wire },
+  ...made,
+});
+
+const changed = ({ wire, program, ...rest }: Made, changes: JsonObject): Made => ({
+  wire: Object.assign({}, wire, changes),
+  program: Object.assign({}, program, changes),
+  ...rest,
+});
+
+const only = (wrong: Made["wrong"]) => (wrong ? { wrong } : {});
+
+/** What is wrong with one of several parts, from outside. */
+const inside = (parts: readonly (readonly [step: string, wrong: Made["wrong"]])[]) => {
+  const [found] = parts.flatMap(([step, wrong]) =>
+    wrong ? [{ ...wrong, path: step + wrong.path }] : [],
+  );
+  return found;
+};
+
+/** Values that are right, or wrong in one fact. */
+class Maker {
+  constructor(private readonly value: fc.GeneratorValue) {}
+
+  #below(limit: number): number {
+    return this.value(fc.nat, limit - 1);
+  }
+
+  #pick<T>(all: readonly T[]): T {
+    return all[this.#below(all.length)] as T;
+  }
+
+  /** At a limit, or between them. */
+  #size(min: number, max: number): number {
+    const most = Math.min(max, 2000);
+    const between = min + this.#below(Math.floor((most - min) / 4) + 1) * 4;
+    return this.#pick([min, between, Number.isFinite(max) ? max : most]);
+  }
+
+  make(fact: Fact, isWrong: boolean): Made {
+    switch (fact.is) {
+      case "text": {
+        const { min, max, start } = fact;
+        const of = (length: number, code?: string) =>
+          plain(start.padEnd(length, "x").slice(0, length), code);
+        if (!isWrong) return of(this.#size(Math.max(min, 1), max));
+        if (!Number.isFinite(max)) return plain(5, "400-196");
+        return this.#pick([of(max + 1, "400-358"), of(0, "400-196")]);
+      }
+      case "words": {
+        const word = this.#pick(fact.words);
+        return isWrong ? plain(`${word}_`, "400-196") : plain(word);
+      }
+      case "number": {
+        const { min, max, whole } = fact;
+        if (!isWrong) return plain(this.#size(min, max));
+        return plain(this.#pick([min - 1, max + 1, whole ? min + 0.5 : min - 0.5]), "400-196");
+      }
+      case "flag":
+        return isWrong ? plain("yes", "400-196") : plain(this.#pick([true, false]));
+      case "id":
+        if (!isWrong) return plain(id);
+        return this.#pick([plain(`${id}0`, "400-358"), plain(id.slice(1), "400-196")]);
+      case "reference":
+        return boxed("id", this.make({ is: "id" }, isWrong));
+      case "boxed":
+        return boxed(fact.in, this.make(fact.of, isWrong));
+      case "object":
+        return this.object(fact.members, isWrong);
+      case "list":
+        return this.#list(fact, isWrong);
+      case "pairs":
+        return this.#pairs(fact, isWrong);
+    }
+  }
+
+  object(members: Members, isWrong: boolean): Made {
+    const all = Object.entries(members).map(([text, fact]) => {
+      const [, wire = "", mark, name = wire] = /^(\w+)([!+]?)(?:=(\w+))?$/.exec(text) ?? [];
+      return { fact, wire, name, mark };
+    });
+    const chosen = isWrong ? this.#pick(all) : undefined;
+    const isGone = chosen?.mark === "!" && this.#below(3) === 0;
+    const there = all.filter((each) =>
+      each === chosen ? !isGone : each.mark !== "" || this.#below(2) === 0,
+    );
+    const made = there.map((each) => ({ ...each, ...this.make(each.fact, each === chosen) }));
+    const wrong = isGone
+      ? { path: `.${chosen.name}`, code: "400-143" }
+      : inside(made.map(({ name, wrong }) => [`.${name}`, wrong]));
+    return {
+      wire: Object.fromEntries(made.map(({ wire }, place) => [there[place]?.wire, wire])),
+      program: Object.fromEntries(made.map(({ name, program }) => [name, program])),
+      ...only(wrong),
+    };
+  }
+
+  /** How many items, and which of them is wrong; a wrong number is wrong itself. */
+  #count(most: number, isWrong: boolean, distinct = most) {
+    const way = isWrong ? this.#below(3) : 2;
+    if (way === 0) return { count: 0, wrong: { path: "", code: "400-196" } };
+    if (way === 1 && Number.isFinite(most) && distinct >= most)
+      return { count: most + 1, wrong: { path: "", code: "400-358" } };
+    const count = this.#pick([1, 1 + this.#below(Math.min(distinct, 5)), Math.min(distinct, 100)]);
+    return { count, item: isWrong ? this.#below(count) : -1 };
+  }
+
+  #list({ most, of, names }: Fact & { readonly is: "list" }, isWrong: boolean): Made {
+    const { count, item, wrong } = this.#count(most, isWrong, names?.length ?? most);
+    const made = Array.from({ length: count }, (_, place) => {
+      const each = this.make(of, place === item);
+      const name = names && { name: names[place % names.length] };
+      return name && each.wrong?.path !== ".name" ? changed(each, name) : each;
+    });
+    return {
+      wire: made.map(({ wire }) => wire),
+      program: made.map(({ program }) => program),
+      ...only(wrong ?? inside(made.map((each, place) => [`[${place}]`, each.wrong]))),
+    };
+  }
+
+  #pairs({ most, of, keys }: Fact & { readonly is: "pairs" }, isWrong: boolean): Made {
+    const { words, names } = keys;
+    const { count, item, wrong } = this.#count(most, isWrong, words?.length);
+    const isKey = this.#below(3) === 0;
+    const start = this.#below(10);
+    const made = Array.from({ length: count }, (_, place) => {
+      const right = words?.[(start + place) % words.length] ?? `k${place}`.padEnd(place ? 1 : 255);
+      if (place !== item || !isKey) return { key: right, ...this.make(of, place === item) };
+      const key = words ? `${right}_` : "k".repeat(256);
+      const code = words ? "400-196" : "400-358";
+      return { key, ...this.make(of, false), wrong: { path: "", code } };
+    });
+    return {
+      wire: made.map(({ key, wire }) => ({ [names[0]]: key, [names[1]]: wire })),
+      program: Object.fromEntries(made.map(({ key, program }) => [key, program])),
+      ...only(wrong ?? inside(made.map((each) => [`.${each.key}`, each.wrong]))),
+    };
+  }
+}
+
+const switches = Object.fromEntries(
+  Object.entries(switchTable).map(([name, of]) => [name, of.default]),
+) as Switches;
+
+describe.each(bodies)("%s", (kind, members) => {
+  const definition = kindOf(kind);
+  const numRuns = (bodies.filter(([each]) => each === kind).length === 1 ? 1 : 0.5) * 200;
+
+  const given = (value: fc.GeneratorValue, isWrong: boolean) => {
+    const { wire, program, wrong } = new Maker(value).object(members, isWrong);
+    const inputs = normaliseFields(definition, program as JsonObject);
+    return { wire: wire as JsonObject, inputs, wrong };
+  };
+
+  test("bodies within the facts are written, accepted and kept", () => {
+    fc.assert(
+      fc.property(fc.gen(), (value) => {
+        const { wire, inputs } = given(value, false);
+        expect(fieldViolations(definition, inputs)).toEqual([]);
+        expect(bodyOf(definition, inputs, neutralVendor)).toEqual({ active: true, ...wire });
+        const kept = validate(definition, wire, switches);
+        expect(kept).toMatchObject(wire);
+        const read = fieldsFromWire(definition.fields, kept, neutralVendor);
+        expect(sameFieldsMeaning(definition.fields, read, inputs)).toBe(true);
+      }),
+      { numRuns },
+    );
+  });
+
+  test("a body that breaks one fact is refused, by name and with the vendor's code", () => {
+    fc.assert(
+      fc.property(fc.gen(), (value) => {
+        const { wire, inputs, wrong } = given(value, true);
+        const paths = fieldViolations(definition, inputs).map(({ path }) => path);
+        expect([...new Set(paths)]).toEqual([wrong?.path.slice(1)]);
+        const refused = () => validate(definition, wire, switches);
+        expect(refused).toThrow(HttpError);
+        expect(refused).toThrow(expect.objectContaining({ status: 400, code: wrong?.code }));
+      }),
+      { numRuns: 2 * numRuns },
+    );
+  });
+});
