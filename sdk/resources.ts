@@ -535,7 +535,10 @@ export interface ChannelCustomerServiceWindowArgs {
   continueMessageTypes?: pulumi.Input<readonly (pulumi.Input<"listpicker" | "timepicker" | "richlink" | "quickreply" | "template" | "form" | "authentication" | "payment" | "app">)[]> | undefined;
 }
 
-/** Limits messages to a time after the customer's last message. */
+/**
+ * Limits messages to a time after the customer's last message.
+ * The members of {@link ChannelCustomerServiceWindowArgs}, with their values in the service.
+ */
 export interface ChannelCustomerServiceWindow {
   /** Length of the window, in minutes. Whole number, 1 to 10,080. Source: vendor's description of the interface. */
   readonly durationMinutes: number;
