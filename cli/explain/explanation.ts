@@ -185,22 +185,17 @@ interface NamedParty {
   readonly participant?: ParticipantObject | undefined;
 }
 
-/**
- * The parties named for a side, in groups: the first group with a member that takes part has the
- * side.
- */
-const groupsFor = (
+/** The parties named for a side: the first one that takes part has the side. */
+const partiesFor = (
   { applications, participants }: SetUpObjects,
   orchestration: OrchestrationObject | undefined,
   side: ConversationSide,
-): readonly (readonly NamedParty[])[] =>
-  namedOnSide(orchestration?.applications ?? {}, side).map((group) =>
-    group.map(({ application, participant }) => ({
-      applicationId: application,
-      application: applications.get(application),
-      participant: participants.get(participant ?? ""),
-    })),
-  );
+): readonly NamedParty[] =>
+  namedOnSide(orchestration?.applications ?? {}, side).map(({ application, participant }) => ({
+    applicationId: application,
+    application: applications.get(application),
+    participant: participants.get(participant ?? ""),
+  }));
 
 const inactiveText = ({ application, participant }: NamedParty): string | undefined => {
   if (participant?.active === false) return `the participant ${participant.name} is not active`;
@@ -247,8 +242,6 @@ const unreachedText = (
     : `the callback of the client application ${application.name} is not an HTTP or HTTPS URL`;
 };
 
-const keyOf = ({ applicationId, role }: ExplainedRecipient): string => `${applicationId} ${role}`;
-
 const nobody = (side: ConversationSide): ExplainedRecipient => ({
   side,
   unreached: `the orchestration specifies no recipient for the ${side}'s side`,
@@ -262,30 +255,20 @@ const orchestrationFor = (
   { chatConfigurations }: AccountObject,
 ): OrchestrationObject | undefined => orchestrations.get(chatConfigurations.orchestration ?? "");
 
-/**
- * Who gets the messages for a side of an account's conversations. All who are named and take part get
- * them (assumed: the specification speaks of lists, and of no choice among them), one role once.
- */
-const recipientsFor = (
+/** Who gets the messages for a side of an account's conversations. */
+const recipientFor = (
   objects: SetUpObjects,
   account: AccountObject,
   side: ConversationSide,
-): readonly ExplainedRecipient[] => {
-  const groups = groupsFor(objects, orchestrationFor(objects, account), side);
-  const active = groups.map((group) => group.filter(takesPart));
-  const found =
-    active.find((group) => group.length > 0) ?? groups.find((group) => group.length > 0);
-  if (!found) return [nobody(side)];
-  const all = found.map((party) => recipientOf(side, party));
-  const keys = all.map(keyOf);
-  return all.filter((each, place) => keys.indexOf(keyOf(each)) === place);
+): ExplainedRecipient => {
+  const parties = partiesFor(objects, orchestrationFor(objects, account), side);
+  const party = parties.find(takesPart) ?? parties[0];
+  return party ? recipientOf(side, party) : nobody(side);
 };
 
 /** Whether a conversation of the account begins with a bot. */
-const beginsWithBots = (objects: SetUpObjects, account: AccountObject): boolean =>
-  groupsFor(objects, orchestrationFor(objects, account), "bot").some((group) =>
-    group.some(takesPart),
-  );
+const beginsWithBot = (objects: SetUpObjects, account: AccountObject): boolean =>
+  partiesFor(objects, orchestrationFor(objects, account), "bot").some(takesPart);
 
 const channelTypeOf = ({ channels }: SetUpObjects, { channel }: AccountObject) =>
   channels.get(channel ?? "")?.type;
@@ -317,43 +300,23 @@ const outOfUse = (objects: SetUpObjects, account: AccountObject): string | undef
     : `no conversation begins: the older account ${first?.name} has the same address, ${account.address}, on ${type}`;
 };
 
-const reasonsOf = (to: readonly ExplainedRecipient[], side: ConversationSide): string =>
-  to
-    .filter((each) => each.side === side)
-    .map(({ unreached }) => unreached)
-    .join("; ");
-
-const isReached = (to: readonly ExplainedRecipient[], side: ConversationSide): boolean =>
-  to.some((each) => each.side === side && each.unreached === undefined);
-
 /** The routes on which messages for a side reach nobody, each given once. */
 const deadEndsOf = (routes: readonly MessageRoute[], begins: Phase): readonly string[] => {
   const found = routes.flatMap(({ phase, from, to, types }) => {
     const isHandOver = types.includes("escalation.transfer") && phase === "bot";
-    const lost = (side: ConversationSide) =>
-      to.some((each) => each.side === side) && !isReached(to, side);
+    const lost = (side: ConversationSide, what: string): readonly string[] =>
+      to.flatMap((each) =>
+        each.side === side && each.unreached !== undefined ? [`${what}: ${each.unreached}`] : [],
+      );
     return [
-      ...(from === "customer" && phase === begins && lost(phase)
-        ? [`a new conversation reaches no recipient: ${reasonsOf(to, phase)}`]
+      ...(from === "customer" && phase === begins
+        ? lost(phase, "a new conversation reaches no recipient")
         : []),
-      ...(isHandOver && lost("agent")
-        ? [`an escalation reaches no agent: ${reasonsOf(to, "agent")}`]
-        : []),
-      ...(from !== "customer" && lost("customer")
-        ? [`no reply reaches the customer: ${reasonsOf(to, "customer")}`]
-        : []),
+      ...(isHandOver ? lost("agent", "an escalation reaches no agent") : []),
+      ...(from !== "customer" ? lost("customer", "no reply reaches the customer") : []),
     ];
   });
-  const partly = routes.flatMap(({ to }) =>
-    to.flatMap((each) =>
-      each.unreached !== undefined && isReached(to, each.side)
-        ? [
-            `one of several recipients on the ${each.side}'s side receives nothing: ${each.unreached}`,
-          ]
-        : [],
-    ),
-  );
-  return [...new Set([...found, ...partly])];
+  return [...new Set(found)];
 };
 
 const kindOf = { customer: "customer", bot: "custom_bot", agent: "custom_agent" } as const;
@@ -419,7 +382,7 @@ const routesFrom = (
     if (!first) return [];
     const leadsTo = outcomeOf(first, phase);
     const sides = sidesOf(from, phase, leadsTo);
-    const to = sides.flatMap((each) => [...recipientsFor(objects, account, each)]);
+    const to = sides.map((each) => recipientFor(objects, account, each));
     return [{ phase, from, types: [...types], to, ...(leadsTo ? { leadsTo } : {}) }];
   });
 };
@@ -434,7 +397,7 @@ const refusedFrom = (objects: SetUpObjects, account: AccountObject, from: Conver
 
 /** Everything that can happen to a message of one account. */
 const explainAccount = (objects: SetUpObjects, account: AccountObject): ExplainedAccount => {
-  const begins = beginsWithBots(objects, account) ? "bot" : "agent";
+  const begins = beginsWithBot(objects, account) ? "bot" : "agent";
   const phases: readonly Phase[] = begins === "bot" ? ["bot", "agent"] : ["agent"];
   const routes = phases.flatMap((phase) =>
     conversationSides.flatMap((from) => routesFrom(objects, account, phase, from)),

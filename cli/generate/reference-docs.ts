@@ -82,7 +82,7 @@ const deletionOf = (definition: Definition, resources: readonly Definition[]): s
 };
 
 const automaticNames = [
-  "If you omit `name`, the name consists of the logical name and a suffix. The suffix is the same in every run with the same project, stack, kind,",
+  "If you omit `name`, the name consists of the logical name, with `-` for all characters but letters, digits, `-`, and `_`, and a suffix. The suffix is the same in every run with the same project, stack, kind,",
   "parent types, and logical name. The name stays the same even if you rename or move the resource with `aliases`.",
 ].join(" ");
 
@@ -184,7 +184,7 @@ export const resourceReference = (resources: readonly Definition[]): string =>
     "<!-- Generated from provider/resources by `npm run generate`. Change the definitions, not this file. -->",
     "# Resources",
     referencesDiagram(resources),
-    "If a property is inside a parent, Required applies only if you set the parent. Each property appears in a public reference for this kind of service, unless its row names another source (specification or assumed).",
+    "If a property is inside a parent, Required applies only if you set the parent. Each property appears in the vendor's description of the interface, unless its row names another source (specification, public reference, or assumed).",
     automaticNames,
     "## Calls",
     scopeWords,

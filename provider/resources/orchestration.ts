@@ -16,7 +16,7 @@ export const orchestration = defineResource({
   noun: "orchestration",
   collection: "orchestrations",
   listKey: "orchestration",
-  doc: "How a conversation moves between the customer, the bots, and the agents.",
+  doc: "How a conversation moves between the customer, the bot, and the agents.",
   holds: "assumed",
   fields: {
     name: text({
@@ -31,7 +31,7 @@ export const orchestration = defineResource({
       rule: { atLeastOne: ["botConfiguration", "agentConfiguration"] },
       fields: {
         botConfiguration: object({
-          doc: "Settings for the bots, which answer first.",
+          doc: "Settings for the bot, which answers first.",
           fields: {
             forwardTranscript: flag({
               doc: "Whether to pass the transcript to an agent if the bot did not escalate and the customer is known.",

@@ -178,23 +178,23 @@ const named = (application: string | undefined, participant?: string): readonly 
   application === undefined ? [] : [{ application, participant }];
 
 /**
- * The recipients of messages for a side (specification §6; orchestration contract), in groups. The
- * first group with a participating recipient receives the messages.
+ * The recipients that an orchestration names for a side (specification §6; vendor: one bot, one
+ * agent). The first one that participates receives the messages.
  */
 export const namedOnSide = (
   { botConfiguration, customerConfiguration, agentConfiguration }: NamedApplications,
   side: ConversationSide,
-): readonly (readonly NamedRecipient[])[] => {
+): readonly NamedRecipient[] => {
   const bots = botConfiguration?.bots ?? [];
   switch (side) {
     case "customer":
-      return [named(customerConfiguration?.customer)];
+      return named(customerConfiguration?.customer);
     case "bot":
-      return [bots.flatMap(({ application, participant }) => named(application, participant))];
+      return bots.flatMap(({ application, participant }) => named(application, participant));
     case "agent":
       return [
-        bots.flatMap(({ onEscalation }) => named(onEscalation?.agent)),
-        (agentConfiguration?.agents ?? []).flatMap((id) => named(id)),
+        ...bots.flatMap(({ onEscalation }) => named(onEscalation?.agent)),
+        ...(agentConfiguration?.agents ?? []).flatMap((id) => named(id)),
       ];
   }
 };

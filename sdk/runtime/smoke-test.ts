@@ -257,7 +257,7 @@ const checkRecipients = async (
   const { applications } = chain.membersOf(flow, orchestrationMembers);
   const sides = sender === "customer" ? (["bot", "agent"] as const) : (["customer"] as const);
   for (const side of sides) {
-    const recipients = namedOnSide(applications, side).flat();
+    const recipients = namedOnSide(applications, side);
     for (const { application, participant: bot } of recipients) {
       const roles =
         bot === undefined ? rolesOnSide[side] : await readBotRoles(bot, application, flow, chain);

@@ -19,7 +19,7 @@ class Site extends pulumi.ComponentResource {
 }
 exports.Shop = class extends Site { constructor(...rest) { super("Shop", ...rest); } };
 exports.Help = class extends Site { constructor(...rest) { super("Help", ...rest); } };
-exports.accountOf = (channel, agent) => new c.ConversationAccount("whole", { address: "whole", channel, customer: party, agent });
+exports.accountOf = (channel, agent) => new c.ConversationAccount("whole", { address: "whole", channel, customer: party, agent, chatConfigurations: { entryPoint: "1007" } });
 exports.copy = c;
 `;
 

@@ -12,7 +12,7 @@ const wrong = process.env.WRONG === "1";
 const sign = (name) => new Authentication(name, wrong
   ? { basicAuth: { username: "hub", password: new Config().require("password") } }
   : { oauth2: { tokenRequestUrl: "https://shop.test-company.com/token", method: "POST", accessTokenPath: "$.token",
-      payload: { secret: new Config().require("password") } } });
+      headers: { Accept: "application/json" }, payload: { secret: new Config().require("password") } } });
 const role = (name, authentication) => ({
   name, version: "v3", authentication,
   callback: wrong ? "http://shop.test-company.com/messages" : "https://shop.test-company.com/messages",
@@ -28,7 +28,7 @@ const orchestration = new Orchestration("support", { applications: {
   botConfiguration: { bots: [{ application: other, participant }] },
   customerConfiguration: { customer },
 } });
-new Account("shop", { address: "shop", channel, chatConfigurations: { orchestration } }, { protect: !wrong });
+new Account("shop", { address: "shop", channel, chatConfigurations: { orchestration, entryPoint: "1007" } }, { protect: !wrong });
 `;
 
 let project: EmulatedProject;

@@ -16,7 +16,7 @@ const secretly = (place) => pulumi.secret(hush(place));
 
 const basic = new Authentication("basic", { name: "basic", basicAuth: { username: "hub", password: hush("password") } });
 new Authentication("form", { name: "form", oauth2: {
-  tokenRequestUrl: "https://id.example.com/token", method: "POST",
+  tokenRequestUrl: "https://id.example.com/token", method: "POST", accessTokenPath: "$.token",
   payload: "client_secret=" + encodeURIComponent(hush("payload")), headers: { "X-Key": "Bearer " + hush("header") },
 } });
 new Authentication("environment", { name: "environment", basicAuth: { username: "hub", password: pulumi.interpolate\`\${placeholder}\` } });
@@ -128,7 +128,7 @@ const refusals: readonly ((body: string) => unknown)[] = [
     details: [...body.matchAll(/"([^"]{8,})"/g)].map(([, value]) => ({ key: value, value })),
   }),
   (body) => ({
-    code: "400-152",
+    code: "400-196",
     details: [...body.matchAll(/"([^"]{1,40})":/g)].map(([, key]) => ({ key, value: "wrong" })),
   }),
 ];

@@ -58,7 +58,7 @@ describe.each(resources.map(({ kind }) => kind))(
         on: `PUT /${made.collection}/{id}`,
         kind: "status",
         status: 400,
-        body: { code: "400-152", developerMessage: "invalid value" },
+        body: { code: "400-196", developerMessage: "invalid value" },
       });
       await expect(
         change(kind, made.id, made.state, { ...made.inputs, description: "New" }),

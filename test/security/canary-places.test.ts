@@ -173,7 +173,7 @@ const spellings: Readonly<Record<string, (secret: string) => string>> = {
 };
 
 const refusal = (more: Json) => ({
-  body: { code: "400-152", developerMessage: "It is wrong.", ...more },
+  body: { code: "400-196", developerMessage: "It is wrong.", ...more },
 });
 const says = (developerMessage: string) => refusal({ developerMessage });
 const notes = (key: string, value: string) => refusal({ details: [{ key, value }] });

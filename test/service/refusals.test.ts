@@ -67,13 +67,13 @@ const withScopes =
 test("a note that only repeats the message is reported once", async () => {
   const details = [{ key: "name", value: "must be unique; another object has the same value" }];
   const body = {
-    code: "400-152",
+    code: "400-196",
     developerMessage: "name must be unique; another object has the same value.",
     details,
   };
   await using live = await connected(json(400, body));
   await expect(live.service.list(channel)).rejects.toThrow(
-    "was refused (400, 400-152: name: must be unique; another object has the same value).",
+    "was refused (400, 400-196: name: must be unique; another object has the same value).",
   );
 });
 

@@ -27,7 +27,7 @@ describe("a note of the service names the id that was sent", () => {
     const rule = "there is no such object";
     const details = [{ key, value: rule }];
     await using live = await connected(
-      json(400, { code: "400-152", developerMessage: `${key}: ${rule}.`, details }),
+      json(400, { code: "400-196", developerMessage: `${key}: ${rule}.`, details }),
     );
     const failure = await failureOf(live.service.create(orchestration, body));
     return failure instanceof Error ? failure.message : "";
@@ -45,7 +45,7 @@ describe("a note of the service names the id that was sent", () => {
     ["applications.agentConfiguration.agents[0].id", "a4"],
   ])("at %s", async (key, id) => {
     expect(await noted(key)).toContain(
-      `was refused (400, 400-152: ${key} ("${id}"): there is no such object).`,
+      `was refused (400, 400-196: ${key} ("${id}"): there is no such object).`,
     );
   });
 
@@ -77,16 +77,16 @@ describe("a note of the service names the id that was sent", () => {
     for (const at of ["", "applications."]) {
       for (const key of ["vendorKey", "vendorId", "vendor.id", "vendor.keys[0].id"]) {
         const message = await noted(at + key, { ...flow, ...unknown, applications });
-        expect(message).toContain(`(400, 400-152: ${at}${key}: there is no such object)`);
+        expect(message).toContain(`(400, 400-196: ${at}${key}: there is no such object)`);
       }
     }
   });
 
   test("but nothing of a body whose secrets nobody named", async () => {
     const details = [{ key: "applications.agentConfiguration.agents[0].id", value: "unknown" }];
-    await using live = await connected(json(400, { code: "400-152", details }));
+    await using live = await connected(json(400, { code: "400-196", details }));
     await expect(live.service.request(createAsset, { body: flow })).rejects.toThrow(
-      "(400, 400-152: applications.agentConfiguration.agents[0].id: unknown)",
+      "(400, 400-196: applications.agentConfiguration.agents[0].id: unknown)",
     );
   });
 });

@@ -13,13 +13,16 @@ import {
 
 const config = new pulumi.Config();
 const auth = new Authentication("a", { basicAuth: { username: "hub", password: config.requireSecret("p") } });
-new Authentication("b", { type: "oauth2", oauth2: { payload: { clientId: "x", clientSecret: pulumi.secret("y") } } });
+const oauth2 = { tokenRequestUrl: "https://x.example.com", method: "POST", headers: { a: "b" }, accessTokenPath: "$.t" } as const;
+new Authentication("b", { type: "oauth2", oauth2: { ...oauth2, payload: { clientId: "x", clientSecret: pulumi.secret("y") } } });
+// @ts-expect-error a payload is needed
+new Authentication("l", { oauth2 });
 // @ts-expect-error a Basic authentication has no oauth2
-new Authentication("c", { type: "basic", oauth2: {} });
+new Authentication("c", { type: "basic", oauth2: { ...oauth2, payload: "x" } });
 // @ts-expect-error one of the two is needed
 new Authentication("d", {});
 // @ts-expect-error not both
-new Authentication("e", { basicAuth: { username: "u", password: "p" }, oauth2: {} });
+new Authentication("e", { basicAuth: { username: "u", password: "p" }, oauth2: { ...oauth2, payload: "x" } });
 // @ts-expect-error a password is needed
 new Authentication("f", { basicAuth: { username: "u" } });
 
@@ -48,7 +51,7 @@ const channel = new Channel("web", {
 const flow = new Orchestration("flow", {
   applications: { botConfiguration: { bots: [{ application: app, participant: bot.id, onEscalation: { agent: app } }] } },
 });
-new Orchestration("agents", { applications: { agentConfiguration: { agents: [app, app.id] } } });
+new Orchestration("agents", { applications: { agentConfiguration: { agents: [app] } } });
 // @ts-expect-error bots or agents are needed
 new Orchestration("j", { applications: { customerConfiguration: { customer: app } } });
 
@@ -79,6 +82,7 @@ export const whole = new ConversationAccount("whole", {
   address: "shop",
   channel: { type: "custom.shop", displayName: "Shop", icon: "aa" },
   customer: { ...callback, basicAuth: { username: "u", password: "p" } },
-  bots: { orders: { ...callback, intents: [{ value: "v", displayValue: "V" }] } },
+  bot: { ...callback, intents: [{ value: "v", displayValue: "V" }] },
   agent: app,
+  chatConfigurations: { entryPoint: "1007" },
 }).account.id;
