@@ -783,7 +783,7 @@ export interface OrchestrationBot {
   readonly onEscalation?: OrchestrationOnEscalation;
 }
 
-/** Settings for the bots, which answer first. */
+/** Settings for the bot, which answers first. */
 export interface OrchestrationBotConfigurationArgs {
   /** Whether to pass the transcript to an agent if the bot did not escalate and the customer is known. Default: `true`. Source: vendor's description of the interface. */
   forwardTranscript?: pulumi.Input<boolean> | undefined;
@@ -794,7 +794,7 @@ export interface OrchestrationBotConfigurationArgs {
 }
 
 /**
- * Settings for the bots, which answer first.
+ * Settings for the bot, which answers first.
  * The members of {@link OrchestrationBotConfigurationArgs}, with their values in the service.
  */
 export interface OrchestrationBotConfiguration {
@@ -837,7 +837,7 @@ export interface OrchestrationAgentConfiguration {
 }
 
 interface OrchestrationApplicationsArgsMembers {
-  /** Settings for the bots, which answer first. Source: vendor's description of the interface. */
+  /** Settings for the bot, which answers first. Source: vendor's description of the interface. */
   botConfiguration?: pulumi.Input<OrchestrationBotConfigurationArgs> | undefined;
   /** The customer's client application; required for custom channels. Source: vendor's description of the interface. */
   customerConfiguration?: pulumi.Input<OrchestrationCustomerConfigurationArgs> | undefined;
@@ -848,7 +848,7 @@ interface OrchestrationApplicationsArgsMembers {
 /** The parties to a conversation. */
 export type OrchestrationApplicationsArgs = OrchestrationApplicationsArgsMembers & (
   | {
-      /** Settings for the bots, which answer first. Source: vendor's description of the interface. */
+      /** Settings for the bot, which answers first. Source: vendor's description of the interface. */
       botConfiguration: pulumi.Input<OrchestrationBotConfigurationArgs>;
     }
   | {
@@ -862,7 +862,7 @@ export type OrchestrationApplicationsArgs = OrchestrationApplicationsArgsMembers
  * The members of {@link OrchestrationApplicationsArgs}, with their values in the service.
  */
 export interface OrchestrationApplications {
-  /** Settings for the bots, which answer first. Source: vendor's description of the interface. */
+  /** Settings for the bot, which answers first. Source: vendor's description of the interface. */
   readonly botConfiguration?: OrchestrationBotConfiguration;
   /** The customer's client application; required for custom channels. Source: vendor's description of the interface. */
   readonly customerConfiguration?: OrchestrationCustomerConfiguration;
@@ -870,7 +870,7 @@ export interface OrchestrationApplications {
   readonly agentConfiguration?: OrchestrationAgentConfiguration;
 }
 
-/** Arguments for an orchestration: how a conversation moves between the customer, the bots, and the agents. */
+/** Arguments for an orchestration: how a conversation moves between the customer, the bot, and the agents. */
 export interface OrchestrationArgs extends CommonArgs {
   /** Name, which need not be unique; derived from the logical name if omitted. Source: vendor's description of the interface. */
   name?: pulumi.Input<string> | undefined;
@@ -883,7 +883,7 @@ export interface OrchestrationArgs extends CommonArgs {
 }
 
 /**
- * How a conversation moves between the customer, the bots, and the agents.
+ * How a conversation moves between the customer, the bot, and the agents.
  * Stored in `/orchestrations`. Updated in place, never replaced.
  *
  * @throws pulumi.RunError if a reference is of the wrong kind, or if `import` contradicts `adopt`
