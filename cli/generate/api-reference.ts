@@ -106,8 +106,8 @@ const repetitions: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/^#+ Parameters\n\n\| Parameter \| Type \|\n(?:.+\n)+\n?/gm, ""],
   [/^#+ (?:Properties|Methods|Constructors|Parameters|Constructor)\n\n/gm, ""],
   [/^#+ (Throws|Example|Returns)$/gm, "$1:"],
-  [/ Source: public reference\./g, ""],
-  [/ +$/gm, ""],
+  [/ Source: vendor's description of the interface\./g, ""],
+  [/(?<! ) +$/gm, ""],
 ];
 
 /**
