@@ -72,6 +72,7 @@ declare("accounts", hub.Account, ({ name, address, channel, chatConfigurations, 
   ...{ name, address, channel: at(channel), attributes: map(attributes) },
   chatConfigurations: {
     timeout: chatConfigurations.timeout,
+    entryPoint: chatConfigurations.entryPoint.id,
     orchestration: at(chatConfigurations.orchestration),
   },
 }));
