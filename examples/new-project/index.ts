@@ -10,7 +10,7 @@ const host = config.get("callbackHost") ?? "https://chat.example.com";
 /** How the service authenticates there: with a token from your token URL. */
 const oauth2 = {
   tokenRequestUrl: `${host}/oauth/token`,
-  method: "POST",
+  method: "POST" as const,
   headers: { "Content-Type": "application/json" },
   payload: { clientId: "hub", clientSecret: config.requireSecret("callbackSecret") },
   accessTokenPath: "$.access_token",

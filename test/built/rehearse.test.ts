@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import type { Rehearsal } from "../../cli/rehearse/rehearsal-schema.js";
@@ -64,10 +66,14 @@ const realRun = async (
   items: readonly DeclaredItem[],
   words: readonly string[] = ["up", "--yes", "--skip-preview"],
 ) => {
+  const events = join(project.folder, "events.json");
   const started = performance.now();
-  const { code, output } = await project.pulumi([...words, "--json"], spec(items));
+  const { code, output } = await project.pulumi([...words, "--event-log", events], {
+    ...spec(items),
+    PULUMI_DEBUG_COMMANDS: "true",
+  });
   const seconds = (performance.now() - started) / 1000;
-  return { code, output, seconds, engine: engineEventsIn(output) };
+  return { code, output, seconds, engine: engineEventsIn(readFileSync(events, "utf8")) };
 };
 
 const refusedUrns = ({ engine }: Awaited<ReturnType<typeof realRun>>): readonly string[] =>

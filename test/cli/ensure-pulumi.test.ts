@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { ensurePulumi, release, type Way } from "../../cli/get-pulumi/get-pulumi.js";
 import { compileProgress, goEnvironment } from "../../cli/get-pulumi/go-modules.js";
 import { progressOn } from "../../cli/terminal/progress.js";
+import { tryLock } from "../../provider/pulumi-cli/own-folders.js";
 import { fakePulumi, temporaryFolder } from "../support/temporary-folder.js";
 
 const quiet = progressOn({ write: () => {} });
@@ -28,6 +29,14 @@ const environment = (path = "/nowhere") => {
   const folder = join(cache, "pulumi-conversation", "pulumi");
   return { folder, env: { PATH: `${path}:/bin:/usr/bin`, XDG_CACHE_HOME: cache } };
 };
+
+/** What a folder holds, but for the empty files of locks that nobody holds. */
+const madeIn = (folder: string): string[] =>
+  readdirSync(folder).filter((name) => {
+    const unlock = name.endsWith(".lock") ? tryLock(join(folder, name)) : undefined;
+    unlock?.();
+    return unlock === undefined;
+  });
 
 test("the CLI on PATH comes first", async () => {
   const bin = temporaryFolder();
@@ -55,7 +64,7 @@ test("a missing CLI is made once and kept", async () => {
     ways: [refusing("no network"), making],
   });
   expect(first.origin).toBe("Go modules");
-  expect(readdirSync(folder)).toEqual([release.version]);
+  expect(madeIn(folder)).toEqual([release.version]);
   const second = await ensurePulumi({ progress: quiet, env, ways: [never] });
   expect(second).toEqual({ ...first, origin: "cache" });
 });
@@ -94,10 +103,10 @@ test("where no way works, the message names every way and what to do", async () 
   await expect(attempt).rejects.toThrow(
     /PATH: no pulumi[\s\S]*installer: no network[\s\S]*install Go 1\.26/,
   );
-  expect(readdirSync(folder)).toEqual([]);
+  expect(madeIn(folder)).toEqual([]);
 });
 
-test("an interruption leaves neither a half-made CLI nor a lock", async () => {
+test("an interruption leaves no half-made CLI, and nothing locked", async () => {
   const { env, folder } = environment();
   const controller = new AbortController();
   const interrupting: Way = {
@@ -115,7 +124,7 @@ test("an interruption leaves neither a half-made CLI nor a lock", async () => {
     ways: [interrupting],
   });
   await expect(attempt).rejects.toMatchObject({ exitCode: 130 });
-  expect(readdirSync(folder)).toEqual([]);
+  expect(madeIn(folder)).toEqual([]);
 });
 
 test("all that Go keeps while it builds lies in the folder that goes with the build", () => {

@@ -321,14 +321,14 @@ describe("calls and rates", () => {
   });
 
   inBrowser("buckets empty and fill before one's eyes", async (started) => {
-    const { page, service, view } = await openPage(started, { plan: "developer", clock: "manual" });
+    const { page, service, view } = await openPage(started, { plan: "basic", clock: "manual" });
     await view("rates");
     const meter = page.getByRole("meter", { name: "Calls left for GET /channels", exact: true });
-    expect(await meter.getAttribute("value")).toBe("3");
-    for (let call = 0; call < 4; call += 1) await service.call("GET", "/channels");
+    expect(await meter.getAttribute("value")).toBe("2");
+    for (let call = 0; call < 3; call += 1) await service.call("GET", "/channels");
     await page.locator('[aria-label="Calls left for GET /channels"][value="0"]').waitFor();
     await page.getByRole("group", { name: "Advance the clock" }).getByText("+1 min").click();
-    await page.locator('[aria-label="Calls left for GET /channels"][value="3"]').waitFor();
+    await page.locator('[aria-label="Calls left for GET /channels"][value="2"]').waitFor();
   });
 });
 
