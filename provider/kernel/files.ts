@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import {
   closeSync,
   constants,
@@ -8,11 +7,8 @@ import {
   mkdirSync,
   openSync,
   readSync,
-  renameSync,
-  rmSync,
   type Stats,
   statSync,
-  writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
 
@@ -126,71 +122,25 @@ const textOf = (file: number, bytes: number): string => {
   return buffer.toString("utf8", 0, length);
 };
 
-const readPlain = (
-  path: string,
-  flags: number,
-  isWanted: (facts: Stats) => boolean,
-): string | undefined => {
-  let file: number;
-  try {
-    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags);
-  } catch {
-    return undefined;
-  }
-  try {
-    const facts = fstatSync(file);
-    return facts.isFile() && isWanted(facts) ? textOf(file, facts.size) : undefined;
-  } catch {
-    return undefined;
-  } finally {
-    closeSync(file);
-  }
-};
-
-/**
- * Reads the text of a file in a location that other users can write to. Accepts only a regular file
- * that this user owns, not a link. Never waits, because it does not read pipes or devices.
- *
- * @returns undefined if there is no such file, or if it is too large
- */
-export const readOwnFile = (path: string): string | undefined =>
-  readPlain(
-    path,
-    constants.O_NOFOLLOW ?? 0,
-    (facts) => isOurs(facts) && facts.size <= largestBytes,
-  );
-
 /**
  * Reads the text of a file that several users can share, such as one in a backend. Accepts any
  * regular file. Never waits, because it does not read pipes or devices.
  *
  * @returns undefined if there is no such file, or if it is too large
  */
-export const readPlainFile = (path: string, largest = largestBytes): string | undefined =>
-  readPlain(path, 0, ({ size }) => size <= largest);
-
-/**
- * Writes a file for this user next to its final path, under a new name, and returns the new path.
- * Never opens a file that other users created.
- */
-export const writeDraft = (path: string, text: string): string => {
-  const draft = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;
-  writeFileSync(draft, text, { flag: "wx", mode: 0o600 });
-  return draft;
-};
-
-/**
- * Writes a file for this user atomically, replacing any existing one.
- *
- * @throws Error if something else is there
- */
-export const writeOwnFile = (path: string, text: string): void => {
-  const draft = writeDraft(path, text);
+export const readPlainFile = (path: string, largest = largestBytes): string | undefined => {
+  let file: number;
   try {
-    assertOwnFile(path);
-    renameSync(draft, path);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  } catch {
+    return undefined;
+  }
+  try {
+    const facts = fstatSync(file);
+    return facts.isFile() && facts.size <= largest ? textOf(file, facts.size) : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    closeSync(file);
   }
 };
