@@ -182,9 +182,6 @@ const readingNotes = ({ kinds, consistent }: AccountReading): readonly string[] 
     : ["The account changed while the command was reading it. Run the command again."]),
 ];
 
-const restText = (remainingMs: number): string =>
-  remainingMs > 1000 ? `, about ${durationText(remainingMs)} left` : "";
-
 /**
  * Reads a whole account, with list calls only, in a program's terms. @throws ConversationError as
  * `readAccount`
@@ -204,8 +201,7 @@ export const readAccountInputs = async (
     const reading = await readAccount(access, {
       ...(signal ? { signal } : {}),
       ...(clock ? { clock } : {}),
-      onProgress: ({ objects, remainingMs }) =>
-        step?.detail(`${objects} objects${restText(remainingMs)}`),
+      onProgress: (objects) => step?.detail(`${objects} objects`),
     });
     const objects = reading.kinds.flatMap(({ definition, objects: found }) =>
       [...found].map(([id, wire]) => objectInputs(definition, id, wire, settings)),

@@ -6,9 +6,7 @@ import { sameJson } from "../../provider/kernel/json.js";
 import { wireReferences } from "../../provider/lifecycle/delete.js";
 import { objectTime } from "../../provider/lifecycle/ownership/mark.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
-import { burstShare, conversationLimit } from "../../provider/pacing/plan-rates.js";
 import { resources } from "../../provider/resources/index.js";
-import { setUpOperation } from "../../provider/service/http/operations.js";
 import type { ListProgress, WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 
@@ -72,83 +70,6 @@ const danglingAmong = ({ kinds }: AccountLists): readonly OpenEnd[] => {
         .map(({ path, to, id }) => ({ from, fromId, path, to, id })),
     ),
   );
-};
-
-/** How far the reading of an account has come. */
-export interface ReadingProgress {
-  /** Objects of all kinds that came so far. */
-  readonly objects: number;
-  /** Calls that are still to be made, as far as the service has said. */
-  readonly callsLeft: number;
-  /** Kinds whose lists are done, and the number of all kinds. */
-  readonly kindsDone: number;
-  readonly kinds: number;
-  /** Remaining time in milliseconds, as far as known; 0 at the end. */
-  readonly remainingMs: number;
-}
-
-interface ListState extends ListProgress {
-  readonly done: boolean;
-  readonly pages: number;
-  /** When its last page came, and how long that page took. */
-  readonly at: number;
-  readonly pageMs: number;
-}
-
-/**
- * Milliseconds between two calls of a list at the rate of the plan, and the calls that go at once;
- * no interval if the plan is not known.
- */
-const pacingOf = ({ plan, share, burst }: Settings, definition: Definition) => {
-  if (!plan) return { interval: 0, atOnce: 0 };
-  const limit = conversationLimit(setUpOperation(definition, "list"), plan);
-  return { interval: 1000 / (limit.rate * share), atOnce: burstShare(burst ?? limit.burst, share) };
-};
-
-/** Tracks the lists of several kinds, which are read in parallel. */
-const readingProgress = (
-  settings: Settings,
-  kinds: readonly Definition[],
-  clock: Clock,
-  onProgress: (progress: ReadingProgress) => void,
-) => {
-  const began = clock.now();
-  const states = new Map<string, ListState>();
-  const remainingOf = (definition: Definition): number => {
-    const { interval, atOnce } = pacingOf(settings, definition);
-    const state = states.get(definition.kind);
-    // A list that has not answered takes at least one call.
-    if (!state) return interval;
-    if (state.done) return 0;
-    const { callsLeft, pageMs, pages } = state;
-    // The first calls of a full bucket go at once.
-    const waiting = Math.max(0, callsLeft - Math.max(0, atOnce - pages));
-    return Math.max(callsLeft * pageMs, waiting * interval);
-  };
-  const report = (): void => {
-    const all = [...states.values()];
-    onProgress({
-      objects: all.reduce((sum, { objects }) => sum + objects, 0),
-      callsLeft: all.reduce((sum, { callsLeft }) => sum + callsLeft, kinds.length - all.length),
-      kindsDone: all.filter(({ done }) => done).length,
-      kinds: kinds.length,
-      remainingMs: Math.max(0, ...kinds.map(remainingOf)),
-    });
-  };
-  return {
-    page: ({ kind }: Definition, progress: ListProgress): void => {
-      const at = clock.now();
-      const pageMs = at - (states.get(kind)?.at ?? began);
-      const pages = (states.get(kind)?.pages ?? 0) + 1;
-      states.set(kind, { ...progress, done: false, pages, at, pageMs });
-      report();
-    },
-    done: ({ kind }: Definition, objects: number): void => {
-      const last = { callsLeft: 0, done: true, pages: 0, at: clock.now(), pageMs: 0 };
-      states.set(kind, { ...last, objects });
-      report();
-    },
-  };
 };
 
 /** A whole account, read once. */
@@ -217,7 +138,8 @@ const kindReader =
   };
 
 interface ReadAccountOptions {
-  readonly onProgress?: (progress: ReadingProgress) => void;
+  /** Gets the number of objects of all kinds that came so far. */
+  readonly onProgress?: (objects: number) => void;
   /** Ends the reading with `CANCELLED`; calls under way end with the session. */
   readonly signal?: AbortSignal;
   /** Tests pass their own. */
@@ -298,15 +220,14 @@ export const readAccount = async (
   const read: ReadKinds = (names) => {
     began = clock.now();
     const wanted = resources.filter(({ kind }) => !names || names.has(kind));
-    const progress = readingProgress(session.settings, wanted, clock, onProgress);
+    const counts = new Map<Definition, number>();
     return Promise.all(
-      wanted.map(async (definition) => {
-        const one = await readOne(definition, (page: ListProgress) =>
-          progress.page(definition, page),
-        );
-        progress.done(definition, one.objects.size);
-        return one;
-      }),
+      wanted.map((definition) =>
+        readOne(definition, ({ objects }) => {
+          counts.set(definition, objects);
+          onProgress([...counts.values()].reduce((sum, count) => sum + count, 0));
+        }),
+      ),
     );
   };
   const first = await unlessAborted(signal, read());

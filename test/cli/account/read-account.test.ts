@@ -3,11 +3,7 @@ import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { accountInFile, savedAccount } from "../../../cli/account/object-inputs.js";
 import { accessService } from "../../../cli/account/open-account.js";
-import {
-  type AccountReading,
-  type ReadingProgress,
-  readAccount,
-} from "../../../cli/account/read-account.js";
+import { type AccountReading, readAccount } from "../../../cli/account/read-account.js";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { explainSetUp } from "../../../cli/explain/explain-command.js";
 import { progressOn } from "../../../cli/terminal/progress.js";
@@ -178,14 +174,13 @@ test("a reference to what was never there is reported, and no change", async () 
   expect(reading.openEnds).toMatchObject([{ path: "channel", id: gone }]);
 });
 
-test("what is left is reported page by page, in time at the rate of the plan", async () => {
-  const { session, makeChannel } = await hub({ CONVERSATION_PLAN: "developer" });
+test("the objects that came so far are counted page by page", async () => {
+  const { session, makeChannel } = await hub();
   for (let count = 0; count < 25; count++) await makeChannel(`custom.${count}`);
-  const seen: ReadingProgress[] = [];
-  await readAccount(session, { onProgress: (progress) => void seen.push(progress) });
-  expect(seen.at(-1)).toMatchObject({ objects: 25, callsLeft: 0, kindsDone: 6, kinds: 6 });
-  expect(seen.at(-1)?.remainingMs).toBe(0);
-  expect(Math.max(...seen.map(({ remainingMs }) => remainingMs))).toBeGreaterThan(5000);
+  const seen: number[] = [];
+  await readAccount(session, { onProgress: (objects) => void seen.push(objects) });
+  expect(seen).toContain(10);
+  expect(seen.at(-1)).toBe(25);
 });
 
 test("a cancelled reading ends at once", async () => {
