@@ -1,7 +1,6 @@
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, delimiter, join } from "node:path";
-import { durationText } from "../../provider/kernel/text.js";
 import { type Ended, runCommand, type Stops } from "../../provider/pulumi-cli/processes.js";
 import { findProgram, isAtLeast } from "../../provider/pulumi-cli/pulumi-cli.js";
 import type { Progress, ProgressStep } from "../terminal/progress.js";
@@ -55,50 +54,8 @@ const findGo = async (env: NodeJS.ProcessEnv): Promise<{ go: string } | { missin
 /** A line that names a package, as `go build -v` and `go list` print it. */
 const isPackage = (line: string): boolean => /^[\w.-]+(\/[\w.~-]+)*$/.test(line);
 
-/** Go's template for a package that has to be compiled: its path, and how many files it has. */
-const STALE = "{{if .Stale}}{{.ImportPath}} {{len .GoFiles}}{{end}}";
-
-/** The packages that `go list` names by that template, each with how many files it has. */
-const packagesToCompile = (listed: string): ReadonlyMap<string, number> =>
-  new Map(
-    listed.split("\n").flatMap((line): [string, number][] => {
-      const [path = "", files = ""] = line.split(" ");
-      return isPackage(path) && files !== "" ? [[path, Math.max(1, Number(files))]] : [];
-    }),
-  );
-
-/** Below this part of the work, an estimate says nothing. */
-const LEAST_PART = 0.05;
-
-/** No more exact than it is: whole minutes, and the last two of them in steps of ten seconds. */
-const aboutLeft = (ms: number): string => {
-  const step = ms > 120_000 ? 60_000 : 10_000;
-  return `about ${durationText(Math.ceil(ms / step) * step)} left`;
-};
-
-/**
- * How far a compilation is, said each time that another package is compiled: `package 412 of 1480,
- * about 3 min left`. The time left follows from the speed so far: files, not packages, take the time.
- *
- * @param now a clock in milliseconds
- */
-export const compileProgress = (
-  files: ReadonlyMap<string, number>,
-  now: () => number = Date.now,
-): ((path: string) => string) => {
-  const all = [...files.values()].reduce((total, count) => total + count, 0);
-  const started = now();
-  let [packages, begun] = [0, 0];
-  return (path) => {
-    // What was begun before has been compiled by now, give or take one package for each processor.
-    const part = begun / Math.max(1, all);
-    packages += 1;
-    begun += files.get(path) ?? 0;
-    const place = `package ${packages} of ${files.size}`;
-    if (part < LEAST_PART) return place;
-    return `${place}, ${aboutLeft(((now() - started) * (1 - part)) / part)}`;
-  };
-};
+/** Go's template for a package that has to be compiled: its path. */
+const STALE = "{{if .Stale}}{{.ImportPath}}{{end}}";
 
 /** Shows how many modules Go has downloaded. */
 const followDownloads = (step: ProgressStep): ((line: string) => void) => {
@@ -170,13 +127,16 @@ const build = async (
     onLine: followDownloads(step),
   });
   if (listed.code !== 0) return listed;
-  const progress = compileProgress(packagesToCompile(listed.stdout));
+  const total = listed.stdout.split("\n").filter(isPackage).length;
+  let compiled = 0;
   const output = join(root, "bin", program.name);
   return runCommand(go, ["build", "-v", ...flags, "-o", output, target], {
     ...options,
     timeoutMs: LONGEST_BUILD_MS,
     onLine: (line) => {
-      if (isPackage(line)) step.detail(progress(line));
+      if (!isPackage(line)) return;
+      compiled += 1;
+      step.detail(`package ${compiled} of ${total}`);
     },
   });
 };

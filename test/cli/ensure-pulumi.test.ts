@@ -2,7 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ensurePulumi, release, type Way } from "../../cli/get-pulumi/get-pulumi.js";
-import { compileProgress, goEnvironment } from "../../cli/get-pulumi/go-modules.js";
+import { goEnvironment } from "../../cli/get-pulumi/go-modules.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { tryLock } from "../../provider/pulumi-cli/own-folders.js";
 import { fakePulumi, temporaryFolder } from "../support/temporary-folder.js";
@@ -159,28 +159,4 @@ test("two at once make it once", async () => {
     release.version,
   ]);
   expect(made).toBe(1);
-});
-
-test("a build shows which package of how many, and the time left by what took time so far", () => {
-  let clock = 0;
-  const files = new Map([
-    ["errors", 2],
-    ["net/http", 58],
-    ["example.com/large", 140],
-  ]);
-  const progress = compileProgress(files, () => clock);
-  expect(progress("errors")).toBe("package 1 of 3");
-  clock = 1_000;
-  // A hundredth of the work is no base for an estimate.
-  expect(progress("net/http")).toBe("package 2 of 3");
-  clock = 30_000;
-  // 60 of 200 files took 30 seconds.
-  expect(progress("example.com/large")).toBe("package 3 of 3, about 1 min 10 s left");
-  clock = 90_000;
-  const slower = compileProgress(files, () => clock);
-  for (const path of ["errors", "net/http"]) slower(path);
-  clock = 190_000;
-  expect(slower("example.com/large")).toBe("package 3 of 3, about 4 min left");
-  // Go compiles what it did not list.
-  expect(compileProgress(new Map(), () => clock)("errors")).toBe("package 1 of 0");
 });
