@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 
@@ -23,6 +23,17 @@ const signalCommand = ({ pid }: ChildProcess, signal: NodeJS.Signals): void => {
   } catch {
     // It has ended in the meantime.
   }
+};
+
+/**
+ * Kills what a stopped command has left. Pulumi's plugins are in process groups of their own, and one
+ * that is just starting outlives a Pulumi that is asked to end. Only Linux tells them by their
+ * session.
+ */
+const killRest = (child: ChildProcess): void => {
+  signalCommand(child, "SIGKILL");
+  if (child.pid === undefined || process.platform !== "linux") return;
+  spawnSync("pkill", ["-KILL", "-s", String(child.pid)], { stdio: "ignore" });
 };
 
 /**
@@ -89,8 +100,11 @@ const collect = (out: Readable, err: Readable, onLine: (line: string) => void = 
 const stopper = (child: ChildProcess, { signal, timeoutMs, stops = STOPS }: CommandOptions) => {
   const timers: NodeJS.Timeout[] = [];
   let timedOut = false;
-  const send = (step: Stops[number]) =>
+  let stopped = false;
+  const send = (step: Stops[number]) => {
+    stopped = true;
     timers.push(setTimeout(() => signalCommand(child, step.signal), step.afterMs));
+  };
   const stop = () => {
     for (const step of stops) send(step);
   };
@@ -103,6 +117,7 @@ const stopper = (child: ChildProcess, { signal, timeoutMs, stops = STOPS }: Comm
   if (signal?.aborted) stop();
   return {
     timedOut: () => timedOut,
+    stopped: () => stopped,
     /** Asks once more, and leaves it less time. */
     hurry: () => {
       const last = stops.findLast((step) => step.signal !== "SIGKILL");
@@ -147,8 +162,8 @@ export const runCommand = (
     // A command that does not read may have closed it already.
     child.stdin.on("error", () => undefined).end(options.input);
     const { stdout, lastLines } = collect(child.stdout, child.stderr, options.onLine);
-    const { hurry, settle, timedOut } = stopper(child, options);
-    const killGroup = () => signalCommand(child, "SIGKILL");
+    const { hurry, settle, stopped, timedOut } = stopper(child, options);
+    const abandon = () => killRest(child);
     const end = () =>
       new Promise((ended) => {
         child.once("exit", ended).once("error", ended);
@@ -156,11 +171,11 @@ export const runCommand = (
       });
     running.add(end);
     // Before any other exit handler: the command may write into folders that are removed.
-    process.prependListener("exit", killGroup);
+    process.prependListener("exit", abandon);
     const release = (): void => {
       settle();
       running.delete(end);
-      process.off("exit", killGroup);
+      process.off("exit", abandon);
     };
     let late: NodeJS.Timeout | undefined;
     child.on("error", (error) => {
@@ -169,7 +184,8 @@ export const runCommand = (
     });
     child.on("exit", () => {
       release();
-      killGroup();
+      if (stopped()) killRest(child);
+      else signalCommand(child, "SIGKILL");
       late = setTimeout(() => {
         child.stdout.destroy();
         child.stderr.destroy();

@@ -48,6 +48,21 @@ test("an abort ends the command and what it started, also what ignores the signa
   await expect.poll(() => isRunning(helper)).toBe(false);
 });
 
+test.runIf(process.platform === "linux")(
+  "an abort ends what the command has put into another process group, too",
+  async () => {
+    const controller = new AbortController();
+    const ended = await runCommand(
+      sh("set -m", "sleep 60 > /dev/null 2>&1 &", "set +m", "echo $!", "exec sleep 60"),
+      [],
+      { signal: controller.signal, onLine: () => controller.abort() },
+    );
+    const helper = Number(ended.lastLines[0]);
+    expect(helper).toBeGreaterThan(0);
+    await expect.poll(() => isRunning(helper)).toBe(false);
+  },
+);
+
 test("a helper that outlives its command is ended", async () => {
   const ended = await runCommand(sh("sleep 60 > /dev/null 2>&1 &", "echo $!"), []);
   await expect.poll(() => isRunning(Number(ended.stdout))).toBe(false);
