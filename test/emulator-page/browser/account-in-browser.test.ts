@@ -265,7 +265,7 @@ describe("conversations", () => {
     await service.control("PUT", "/snapshot", JSON.parse(text));
     await view("conversations");
     await page.getByLabel("Search").fill("needle");
-    await page.locator(".item a").click();
+    await page.locator(".item a").filter({ hasText: "A needle" }).click();
     await page
       .getByText("100 earlier messages not shown here. Found in one of them: A needle \\u202e at")
       .waitFor();
