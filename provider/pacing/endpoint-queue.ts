@@ -285,16 +285,15 @@ class EndpointQueue {
   }
 
   async #sent(admission: Admission, attempt: () => Promise<HttpResponse>): Promise<HttpResponse> {
+    const { clock } = this.#options;
+    const sentAt = clock.now();
     let outcome: CallOutcome = { type: "ended" };
     try {
       const response = await attempt();
       outcome =
         response.status === 429
-          ? {
-              type: "refused",
-              askedMs: retryAfterMs(response.headers, this.#options.clock.wall()),
-            }
-          : { type: "accepted" };
+          ? { type: "refused", askedMs: retryAfterMs(response.headers, clock.wall()) }
+          : { type: "accepted", tookMs: clock.now() - sentAt };
       return response;
     } finally {
       await this.#limiter.ended(admission, outcome);
@@ -331,13 +330,11 @@ export const queuePerEndpoint = (
 export interface Admission {
   /**
    * Why the call may be sent. `due`: its token was added at the limit's rate. `saved`: its token
-   * had accumulated earlier. `early`: the call tests whether the rate is higher.
+   * had accumulated earlier.
    */
-  readonly kind: "due" | "saved" | "early";
+  readonly kind: "due" | "saved";
   /** The admission's sequence number for this endpoint in this process. */
   readonly number: number;
-  /** Number of tokens that the call takes: 1, or for an early call the fraction that was there. */
-  readonly taken: number;
 }
 
 /** A refusal to send a call now. */
@@ -363,7 +360,9 @@ export interface Slept {
 
 /** The outcome of a call. `ended`: the call received no response or was never sent. */
 export type CallOutcome =
-  | { readonly type: "accepted" | "ended" }
+  | { readonly type: "ended" }
+  /** `tookMs`: time from sending to the answer, in milliseconds. */
+  | { readonly type: "accepted"; readonly tookMs: number }
   /** `askedMs`: pause that the service requests, in milliseconds. */
   | { readonly type: "refused"; readonly askedMs?: number | undefined };
 
@@ -465,7 +464,7 @@ export class UnlimitedUntilRefused implements EndpointLimiter {
     if (isFull) return { ...delay, waitMs: Number.POSITIVE_INFINITY, mayEndEarly: true };
     const number = state.admitted + 1;
     this.#state = { ...state, admitted: number, underWay: underWay + 1 };
-    return { kind: "due", number, taken: 1 };
+    return { kind: "due", number };
   }
 
   ended(admission: Admission, outcome: CallOutcome): void {

@@ -17,9 +17,22 @@ interface Refusals {
 
 const noRefusals: Refusals = { inRow: 0, shortLeft: 0, acceptedSince: 0, wasRefused: false };
 
+/** What the first calls after a pause took, in milliseconds. */
+interface Start {
+  /** The time until the first response, which did not count. */
+  readonly lostMs: number;
+  /** How much of it was counted after all. */
+  readonly regainedMs: number;
+  /** The shortest time of a later call. */
+  readonly leastMs: number;
+}
+
+const noStart: Start = { lostMs: 0, regainedMs: 0, leastMs: Number.POSITIVE_INFINITY };
+
 /** One process's private state for one endpoint. */
 export interface OwnState {
-  readonly underWay: Readonly<Record<Admission["kind"], number>>;
+  /** Calls in progress that use saved-up tokens. */
+  readonly savedUnderWay: number;
   readonly admitted: number;
   /**
    * Sequence numbers of the last call before calls were held back, and before the latest refusal.
@@ -31,7 +44,7 @@ export interface OwnState {
    * succeed.
    */
   readonly window: number;
-  /** The store's time at the last call, not counting early calls. */
+  /** The store's time at the last call. */
   readonly takenAt: number;
   /** How long the store's clock stood still while this process slept, in milliseconds. */
   readonly behindMs: number;
@@ -41,6 +54,7 @@ export interface OwnState {
    */
   readonly isAnswered: boolean;
   readonly tokensLeft: number | undefined;
+  readonly start: Start;
   readonly refusals: Refusals;
 }
 
@@ -60,7 +74,7 @@ export interface LimiterStep<R> {
 }
 
 export const ownAtFirst: OwnState = {
-  underWay: { due: 0, saved: 0, early: 0 },
+  savedUnderWay: 0,
   admitted: 0,
   heldAt: 0,
   refusedAt: 0,
@@ -69,6 +83,7 @@ export const ownAtFirst: OwnState = {
   behindMs: 0,
   isAnswered: false,
   tokensLeft: undefined,
+  start: noStart,
   refusals: noRefusals,
 };
 
@@ -97,7 +112,8 @@ const afterPause = (
   { periodMs }: RateLimit,
 ): OwnState => {
   const isPause = bucket && now - bucket.at > Math.max(2 * periodMs, quietMs);
-  return isPause ? { ...own, window: 1, isAnswered: false, tokensLeft: undefined } : own;
+  const anew = { window: 1, isAnswered: false, tokensLeft: undefined, start: noStart };
+  return isPause ? { ...own, ...anew } : own;
 };
 
 /**
@@ -116,53 +132,43 @@ export const nextTurn = (
   const onTime = awake(before, clock, slept);
   const now = clock + onTime.behindMs;
   const own = afterPause(onTime, kept, now, limit);
-  const { saved, early } = own.underWay;
   const delayed = (bucket: Bucket | undefined, waitMs: number, mayEndEarly: boolean) => ({
     state: { own, bucket },
     result: { waitMs, periodMs, mayEndEarly, at: clock },
   });
   const untilDue = Math.min(periodMs, own.takenAt + periodMs - now);
-  if (saved >= own.window && untilDue > 0) return delayed(kept, untilDue, true);
+  if (own.savedUnderWay >= own.window && untilDue > 0) return delayed(kept, untilDue, true);
   const bucket = bucketAt(kept ?? newBucket(own, now, limit), now, limit);
   const dueMs = (1 - bucket.tokens) * periodMs;
   if (dueMs <= closeEnoughMs) return taken(own, bucket, now, limit);
-  // While a higher plan is tried, a fraction of a token is enough, for one call at a time.
-  const part = early === 0 ? (limit.early ?? 1) : 1;
-  const waitMs = dueMs - (1 - part) * periodMs;
-  if (waitMs <= closeEnoughMs) return sentEarly(own, bucket, part);
   // Most questions change nothing; a clock that went back is stored, otherwise its time would not
   // count.
-  return delayed(kept && kept.at <= now ? kept : bucket, waitMs, early > 0);
+  return delayed(kept && kept.at <= now ? kept : bucket, dueMs, false);
 };
 
 /** Number of tokens from which a call is a saved-up one: a burst of two, minus the margin. */
 const savedFrom = 1.8;
 
-const admitted = (
+/** Takes an available token. After a pause, nothing but the calculation says that it is there. */
+const taken = (
   own: OwnState,
   bucket: Bucket,
-  admission: Omit<Admission, "number">,
-  changes: Partial<OwnState>,
+  now: number,
+  limit: RateLimit,
 ): LimiterStep<Admission> => {
-  const { kind } = admission;
-  const number = own.admitted + 1;
-  const underWay = { ...own.underWay, [kind]: own.underWay[kind] + 1 };
-  const state = { own: { ...own, underWay, admitted: number, ...changes }, bucket };
-  return { state, result: { ...admission, number } };
-};
-
-/** Takes an available token. After a pause, nothing but the calculation says that it is there. */
-const taken = (own: OwnState, bucket: Bucket, now: number, limit: RateLimit) => {
   const { tokens } = bucket;
   const kind = tokens >= savedFrom || !own.isAnswered ? "saved" : "due";
   const left = tokens - 1 - marginMs(bucket, limit) / limit.periodMs;
-  const changes = { takenAt: now, tokensLeft: (own.tokensLeft ?? tokens) - 1 };
-  return admitted(own, { ...bucket, tokens: left }, { kind, taken: 1 }, changes);
+  const number = own.admitted + 1;
+  const next: OwnState = {
+    ...own,
+    savedUnderWay: own.savedUnderWay + (kind === "saved" ? 1 : 0),
+    admitted: number,
+    takenAt: now,
+    tokensLeft: (own.tokensLeft ?? tokens) - 1,
+  };
+  return { state: { own: next, bucket: { ...bucket, tokens: left } }, result: { kind, number } };
 };
-
-/** Sends a call sooner than the plan allows, because a higher one is tried. */
-const sentEarly = (own: OwnState, bucket: Bucket, part: number) =>
-  admitted(own, { ...bucket, tokens: bucket.tokens - part }, { kind: "early", taken: part }, {});
 
 /** Maximum saved-up calls in progress at once: the connections of the transport's pool. */
 const mostSavedUnderWay = 8;
@@ -170,6 +176,7 @@ const mostSavedUnderWay = 8;
 const accepted = (
   { own, bucket: kept }: LimiterState,
   { kind }: Admission,
+  tookMs: number,
   now: number,
   limit: RateLimit,
 ): LimiterState => {
@@ -180,20 +187,9 @@ const accepted = (
     window: kind === "saved" ? Math.min(own.window + 1, mostSavedUnderWay) : own.window,
     refusals: afterAccepted(own.refusals),
   };
-  if (next.isAnswered) return { own: next, bucket: kept };
-  return firstAnswer(next, bucketAt(kept, Math.max(now, kept.at), limit));
-};
-
-const earlyRefused = (
-  before: OwnState,
-  given: Bucket,
-  askedMs: number | undefined,
-  { periodMs }: RateLimit,
-): LimiterState => {
-  const { own, bucket } = firstAnswer(before, given);
-  const ownMs = Math.max(0, 1 - bucket.tokens) * periodMs;
-  const waitMs = pauseAsked(ownMs, askedMs, 1, periodMs);
-  return { own, bucket: waitMs > ownMs ? heldFor(bucket, waitMs, periodMs) : bucket };
+  return next.isAnswered
+    ? laterAnswer(next, kept, tookMs, limit)
+    : firstAnswer(next, bucketAt(kept, Math.max(now, kept.at), limit));
 };
 
 const turnRefused = (
@@ -206,7 +202,8 @@ const turnRefused = (
   const { periodMs } = limit;
   const isTight = mayHoldOne(limit);
   const { refusals, pausePeriods, isNearMiss } = afterRefusal(own.refusals, isTight);
-  const held = { ...own, refusals, heldAt: own.admitted, window: 1, isAnswered: true };
+  const anew = { window: 1, isAnswered: true, start: noStart };
+  const held = { ...own, ...anew, refusals, heldAt: own.admitted };
   const isSaved = kind === "saved";
   const bucket = isNearMiss && isTight && !isSaved ? withMoreMargin(given, limit) : given;
   const ownMs = Math.max(2 * marginMs(bucket, limit), (isSaved ? 1 : pausePeriods) * periodMs);
@@ -225,13 +222,9 @@ const refused = (
   const known = kept ?? newBucket(own, now, limit);
   const bucket = bucketAt(known, Math.max(now, known.at), limit);
   // The call took no token in the service.
-  const given = { ...bucket, tokens: bucket.tokens + admission.taken };
-  const { kind, number } = admission;
-  if (kind === "early") {
-    return { state: earlyRefused(own, given, askedMs, limit), result: "early refused" };
-  }
+  const given = { ...bucket, tokens: bucket.tokens + 1 };
   // Calls that were in progress together are refused together: that is one refusal, not many.
-  if (number <= own.heldAt) return { state: { own, bucket }, result: undefined };
+  if (admission.number <= own.heldAt) return { state: { own, bucket }, result: undefined };
   return { state: turnRefused(own, given, admission, askedMs, limit), result: "refused" };
 };
 
@@ -244,26 +237,44 @@ export const afterOutcome = (
   limit: RateLimit,
 ): LimiterStep<PlanEvidence | undefined> => {
   const { kind, number } = admission;
-  const underWay = { ...before.underWay, [kind]: before.underWay[kind] - 1 };
-  const state = { own: { ...before, underWay }, bucket };
+  const savedUnderWay = before.savedUnderWay - (kind === "saved" ? 1 : 0);
+  const state = { own: { ...before, savedUnderWay }, bucket };
   if (outcome.type === "ended") return { state, result: undefined };
   if (outcome.type === "refused") return refused(state, admission, outcome.askedMs, now, limit);
-  const evidence = kind === "early" ? "early accepted" : "accepted";
   // Sent before the last refusal: says nothing about the rate since then.
   const isOld = number <= before.refusedAt;
-  return { state: accepted(state, admission, now, limit), result: isOld ? undefined : evidence };
+  const next = accepted(state, admission, outcome.tookMs, now, limit);
+  return { state: next, result: isOld ? undefined : "accepted" };
 };
-
-type KnownState = LimiterState & { readonly bucket: Bucket };
 
 /**
  * The first call after a pause arrives late: it fetches a token and connects. A bucket that was
  * full could accumulate nothing in that time, so tokens due before this answer are not counted.
  */
-const firstAnswer = (own: OwnState, bucket: Bucket): KnownState => {
-  if (own.isAnswered) return { own, bucket };
+const firstAnswer = (own: OwnState, bucket: Bucket): LimiterState => {
   const tokens = Math.min(bucket.tokens, Math.max(0, own.tokensLeft ?? 0));
-  return { own: { ...own, isAnswered: true }, bucket: { ...bucket, tokens } };
+  const start = { ...noStart, lostMs: (bucket.tokens - tokens) * bucket.periodMs };
+  return { own: { ...own, isAnswered: true, start }, bucket: { ...bucket, tokens } };
+};
+
+/**
+ * Every call is on its way for a time, so the first one was late only by what it took longer than
+ * the others. This counts once enough calls have shown what they take at least.
+ */
+const laterAnswer = (
+  before: OwnState,
+  bucket: Bucket,
+  tookMs: number,
+  limit: RateLimit,
+): LimiterState => {
+  const { lostMs, regainedMs: regained } = before.start;
+  const leastMs = Math.min(before.start.leastMs, tookMs);
+  const isKnown = before.window === mostSavedUnderWay;
+  const regainedMs = isKnown ? Math.min(lostMs, leastMs) : regained;
+  const own = { ...before, start: { lostMs, regainedMs, leastMs } };
+  if (regainedMs === regained) return { own, bucket };
+  const tokens = bucket.tokens + (regainedMs - regained) / limit.periodMs;
+  return { own, bucket: { ...bucket, tokens: Math.min(tokens, capacityOf(bucket, limit)) } };
 };
 
 /**
@@ -401,13 +412,18 @@ const newBucket = ({ admitted: calls }: OwnState, now: number, limit: RateLimit)
 const slower = 1.05;
 
 /**
- * The plan turned out to be lower: the next token comes after one of its periods, and the calls
- * were not refused because of the margin.
+ * The plan turned out to be lower: the time for the next token counts, and the calls were not
+ * refused because of the margin.
  */
 const atLowerRate = (bucket: Bucket, periodMs: number): Bucket =>
   periodMs < slower * bucket.periodMs
     ? { ...bucket, periodMs }
-    : { ...bucket, periodMs, tokens: 0, margin: Math.min(1, bucket.margin) };
+    : {
+        ...bucket,
+        periodMs,
+        tokens: (Math.min(1, bucket.tokens) * bucket.periodMs) / periodMs,
+        margin: Math.min(1, bucket.margin),
+      };
 
 /** The bucket at another time. If the clock went back, no time has passed. */
 const bucketAt = (kept: Bucket, now: number, limit: RateLimit): Bucket => {
@@ -434,8 +450,6 @@ export interface RateLimit {
   readonly burst: number;
   /** Number of calls that this tool may send at once: the burst, or a fraction of it. */
   readonly mostBurst: number;
-  /** Fraction of a token that allows one call while a higher plan is being tried. */
-  readonly early?: number | undefined;
 }
 
 const isBucket = (value: Kept | undefined): value is Bucket => {

@@ -229,10 +229,9 @@ class BucketLimiter implements EndpointLimiter {
   #step<R>(decide: Decide<R>, isOutcome: boolean): Promise<R> {
     const { store, key, plan, limitOn, share } = this.#options;
     const done = this.#lastStep.then(async () => {
-      const { plan: on, early } = await plan.allowed(this.#rates);
-      const { rate, burst } = limitOn(on);
+      const { rate, burst } = limitOn(await plan.current());
       const periodMs = (1000 / (rate * share)) * driftPart;
-      const limit = { periodMs, burst, mostBurst: burstShare(burst, share), early };
+      const limit = { periodMs, burst, mostBurst: burstShare(burst, share) };
       const own = this.#own;
       const last = isOutcome ? this.#last : undefined;
       const again = last && keptStep(decide, own, last.kept, last.now, limit);

@@ -5,7 +5,7 @@ import type { Endpoint } from "../../provider/service/http/operations.js";
 import { plans } from "../../provider/service/plans.js";
 import { alone } from "./support/simulation.js";
 
-const line = { roundTripMs: 40, jitterMs: 2 };
+const line = { roundTripMs: 80, jitterMs: 2 };
 const calls = 60;
 
 const endpoints: readonly Endpoint[] = [

@@ -10,6 +10,7 @@ import {
 } from "../../provider/pacing/limiter.js";
 import { keptOf } from "../../provider/pacing/shared-buckets.js";
 import {
+  accepted,
   admitted,
   asked,
   askedAndAnswered,
@@ -90,7 +91,7 @@ test("on a clock that stands still a call goes after the time that was slept", (
     state = next;
     if ("kind" in decision) {
       calls += 1;
-      state = ended(state, decision, { type: "accepted" }, 500);
+      state = ended(state, decision, accepted, 500);
       last = 0;
     } else {
       last = decision.waitMs;
@@ -123,7 +124,7 @@ test("no more is saved up than the capacity", () => {
   for (; sent < 10; sent += 1) {
     const { state: next, decision } = asked(state, 60_000 + sent);
     if (!("kind" in decision)) break;
-    state = ended(next, decision, { type: "accepted" }, 60_000 + sent);
+    state = ended(next, decision, accepted, 60_000 + sent);
   }
   // The last token is held back by the margin of 5 ms.
   expect(sent).toBe(4);

@@ -49,6 +49,9 @@ export const waitOf = (before: LimiterState, now: number): number => {
   return decision.waitMs;
 };
 
+/** A call that was answered at once. */
+export const accepted: CallOutcome = { type: "accepted", tookMs: 0 };
+
 /** The state after a call has ended; the state before may not be changed. */
 export const ended = (
   before: LimiterState,
@@ -62,8 +65,8 @@ export const ended = (
 export const askedAndAnswered = (before: LimiterState, now: number, service: TrueBucket) => {
   const { state, decision } = asked(before, now);
   if (!("kind" in decision)) return { state, waitMs: decision.waitMs };
-  const type = service.take(now) ? "accepted" : "refused";
-  return { state: ended(state, decision, { type }, now), waitMs: 0 };
+  const outcome = service.take(now) ? accepted : ({ type: "refused" } as const);
+  return { state: ended(state, decision, outcome, now), waitMs: 0 };
 };
 
 /** Makes calls as soon as they may go, in a time that is counted only. */
