@@ -60,7 +60,7 @@ export const forecastCommand = command({
     maxCalls: numberOption("<calls>", "Exit with code 3 if the run makes more calls than this.", 0),
     quotaLeft: numberOption(
       "<calls>",
-      "Exit with code 5 if the run makes more calls with one HTTP method than this: what is left of the method's monthly quota (default: the plan's whole quota).",
+      "Calls that you have left this month with each HTTP method. If the run makes more with one of them, the exit code is 5 (default: the plan's whole monthly quota).",
       0,
     ),
     comparePlans: flagOption("Show how long the run would take on each plan."),

@@ -65,14 +65,19 @@ const overQuotaCode = 5;
 /** By how much a run exceeds what is left of the monthly quota, a sentence for each method. */
 const overQuota = (
   { operation, plan, methods, monthlyQuota }: Forecast,
-  { quotaLeft = monthlyQuota }: ForecastOptions,
-): readonly string[] =>
-  Object.entries(methods)
-    .filter(([, calls]) => calls > quotaLeft)
+  { quotaLeft }: ForecastOptions,
+): readonly string[] => {
+  const limit =
+    quotaLeft === undefined
+      ? `the ${plan} plan allows only ${monthlyQuota.toLocaleString("en-US")} in a month. Make the change in parts, a month apart, or use a higher plan.`
+      : `--quota-left says that only ${quotaLeft} are left this month. Wait for the next month, or use a higher plan.`;
+  return Object.entries(methods)
+    .filter(([, calls]) => calls > (quotaLeft ?? monthlyQuota))
     .map(
       ([method, calls]) =>
-        `pulumi ${operation} would make ${withCount(calls, `${method} call`)}, but ${quotaLeft} are left of the ${plan} plan's ${monthlyQuota} in a month. Wait for the next month, or use a higher plan.`,
+        `pulumi ${operation} would make ${withCount(calls, `${method} call`)}, but ${limit}`,
     );
+};
 
 /** The stack's settings apply if the stack exists; files may come from elsewhere. */
 const readInputs = async (

@@ -76,7 +76,7 @@ const fullBuckets =
 const quotaText = ({ methods, plan, monthlyQuota }: Forecast): string => {
   const calls = Object.entries(methods).map(([method, count]) => `${count} ${method}`);
   const quota = monthlyQuota.toLocaleString("en-US");
-  return `Monthly quota: ${calls.join(", ")} of ${quota} calls for each method (${plan} plan).`;
+  return `Monthly quota: the ${plan} plan allows ${quota} calls with each HTTP method. This run's calls: ${calls.join(", ")}.`;
 };
 
 /**

@@ -118,12 +118,12 @@ test("the calls of each method are compared with what is left of the monthly quo
   const line = ["forecast", "--from", preview, ...usual];
   const enough = await run(...line, "--quota-left", "32");
   expect({ code: enough.code, err: enough.err }).toEqual({ code: 0, err: "" });
-  expect(enough.out).toMatch(/Monthly quota: .*32 POST.* of 1,000 calls for each method/);
+  expect(enough.out).toMatch(/1,000 calls with each HTTP method\.\s+This\s+run's calls: .*32 POST/);
   // The quota is worth more than the budget: waiting does not help.
   const { code, err } = await run(...line, "--quota-left", "31", "--max-calls", "1");
   expect(code).toBe(5);
   expect(err.replace(/\s+/g, " ")).toContain(
-    "over quota: pulumi up would make 32 POST calls, but 31 are left of the developer plan's 1000 in a month.",
+    "over quota: pulumi up would make 32 POST calls, but --quota-left says that only 31 are left this month.",
   );
 });
 
@@ -134,7 +134,9 @@ test("a run that does not fit into a whole month is refused without an option", 
   const line = ["forecast", "--from", saved(previewOf(many, "create")), ...usual];
   const { code, err } = await run(...line);
   expect(code).toBe(5);
-  expect(err.replace(/\s+/g, " ")).toContain("1001 POST calls, but 1000 are left");
+  expect(err.replace(/\s+/g, " ")).toContain(
+    "1001 POST calls, but the developer plan allows only 1,000",
+  );
 });
 
 test("a number of parallel steps that would be faster is named", async () => {
