@@ -48,6 +48,8 @@ const allowOrigin = (service: EmulatedService, origin: string): ResponseHeaders 
 export const paths = {
   base: "/conversation/v3",
   token: "/oauth/token",
+  /** As a commercial tenant has it: knows one scope only. */
+  commercialToken: "/global/emulator/oauth2/v2.0/token",
   authorize: "/oauth/authorize",
   customerToken: "/customer/oauth/token",
   customerAuthorize: "/customer/oauth/authorize",
@@ -57,6 +59,7 @@ export const paths = {
 
 const tokenAudiences: ReadonlyMap<string, Audience> = new Map([
   [paths.token, "user"],
+  [paths.commercialToken, "user"],
   [paths.customerToken, "customer"],
 ]);
 
@@ -127,7 +130,11 @@ export const createRequestListener = (service: EmulatedService, secret?: string)
     const tokenAudience = tokenAudiences.get(path);
     if (tokenAudience) {
       if (isPreflight(service, request, response, pageMethods.token)) return;
-      return serveToken(service, request, response, { path, audience: tokenAudience });
+      const onlyScope =
+        path === paths.commercialToken
+          ? `https://${request.headers.host}/auth/.default`
+          : undefined;
+      return serveToken(service, request, response, { path, audience: tokenAudience, onlyScope });
     }
     if (path === paths.health) return sendResponse(response, healthy);
     const match = matchSibling(path);

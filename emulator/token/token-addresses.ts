@@ -76,7 +76,10 @@ const requiredParameters = (parameters: URLSearchParams): ((name: string) => str
   };
 };
 
-/** The requested scopes that are granted; one that ends in `.default` requests all (inferred). */
+/**
+ * The requested scopes that are granted; one that ends in `.default` requests all, so that a program
+ * with the settings of a commercial tenant runs here, too.
+ */
 const grantedScopes = (asked: string, granted: readonly string[]): readonly string[] => {
   const words = asked.split(" ").filter(Boolean);
   const scopes = words.some((word) => word.endsWith(".default"))
@@ -153,11 +156,17 @@ export const authorize = (
 
 type Required = (name: string) => string;
 
-const byCredentials = ({ clients }: EmulatedService, required: Required): TokenClaims => {
+const byCredentials = (
+  { clients }: EmulatedService,
+  required: Required,
+  onlyScope: string | undefined,
+): TokenClaims => {
   const [id, secret, scope] = [required("client_id"), required("client_secret"), required("scope")];
   const client = clients.withSecret(id, secret);
   if (!client)
     throw new OAuthError("invalid_client", "the client is unknown or its secret is wrong", 401);
+  if (onlyScope !== undefined && scope !== onlyScope)
+    throw new OAuthError("invalid_scope", "the scope must be https://<API host>/auth/.default");
   return { clientId: id, scopes: grantedScopes(scope, client.scopes), subject: "client" };
 };
 
@@ -192,7 +201,7 @@ const claimsFor = (
   service: EmulatedService,
   { method, headers }: IncomingMessage,
   text: string,
-  audience: Audience,
+  { audience, onlyScope }: TokenAddress,
 ): TokenClaims => {
   if (method !== "POST") throw new OAuthError("invalid_request", "the token URL accepts only POST");
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers["content-type"] ?? "")) {
@@ -203,7 +212,8 @@ const claimsFor = (
   const type = required("grant_type");
   if (type === "authorization_code") return byCode(service, required, audience);
   // The customers' variant serves the code flow only.
-  if (type === "client_credentials" && audience === "user") return byCredentials(service, required);
+  if (type === "client_credentials" && audience === "user")
+    return byCredentials(service, required, onlyScope);
   const supported = audience === "user" ? grantTypes.join(" or ") : grantTypes[1];
   throw new OAuthError("unsupported_grant_type", `grant_type must be ${supported}`);
 };
@@ -284,12 +294,20 @@ const logRefusal = (
   );
 };
 
+/** One of the token URLs. */
+interface TokenAddress {
+  readonly path: string;
+  readonly audience: Audience;
+  /** The only scope that it knows, if that is so. */
+  readonly onlyScope: string | undefined;
+}
+
 /** Serves the token URL: client credentials and code exchange. Logs refused calls. */
 export const serveToken = async (
   service: EmulatedService,
   request: IncomingMessage,
   response: ServerResponse,
-  { path, audience }: { readonly path: string; readonly audience: Audience },
+  address: TokenAddress,
 ): Promise<void> => {
   const started = performance.now();
   const fault = service.faults.take("TOKEN");
@@ -300,10 +318,10 @@ export const serveToken = async (
   const early = fault && (await beforeOperation(fault, response));
   const text = sent.toString("utf8");
   const answer =
-    early ?? responseOf(() => issue(service, claimsFor(service, request, text, audience)));
+    early ?? responseOf(() => issue(service, claimsFor(service, request, text, address)));
   if (fault) sendWithFault(response, answer, fault);
   else sendResponse(response, answer);
   if (answer.status > 0 && answer.status < 400) return;
   const ms = Math.round(performance.now() - started);
-  logRefusal(service, request, path, answer, { sent, fault: early && fault?.kind, ms });
+  logRefusal(service, request, address.path, answer, { sent, fault: early && fault?.kind, ms });
 };

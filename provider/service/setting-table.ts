@@ -179,7 +179,7 @@ export const settingTable: SettingTable = {
   },
   scope: {
     environment: "SCOPE",
-    doc: "Scopes to request, separated by spaces, or one URL that ends in `.default`.",
+    doc: "Scopes to request, separated by spaces; for a commercial tenant, exactly `https://<API host>/auth/.default`.",
     parse: scopeList,
     default: defaultScopes.join(" "),
   },

@@ -17,6 +17,8 @@ import {
   meantKey,
   settingFor,
 } from "../../cli/doctor/setting-checks.js";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+import { startEmulator } from "../../emulator/index.js";
 import { configEntries, stackAdvice } from "../../provider/pulumi-cli/project-files.js";
 import { resources } from "../../provider/resources/index.js";
 import { defaultScopes, scopes } from "../../provider/service/http/operations.js";
@@ -558,3 +560,28 @@ test.each(["", " ", "https://hub.example.com/.default", "openid profile"])(
     expect(calls).toHaveLength(2);
   },
 );
+
+test("a commercial tenant: the scope that doctor names is the one that its token URL knows", async () => {
+  await using emulator = await startEmulator();
+  const { host, origin } = new URL(emulator.baseUrl);
+  const env = {
+    ...emulatorEnvironment(emulator),
+    CONVERSATION_TOKEN_URL: `${origin}/global/emulator/oauth2/v2.0/token`,
+  };
+  const scope = `https://${host}/auth/.default`;
+  const refused = await diagnose({ folder: process.cwd(), env });
+  expect(refused.checks.find(({ name }) => name === "token")).toMatchObject({
+    status: "fail",
+    message: expect.stringMatching(/invalid_scope.* commercial tenant .* to https:/),
+  });
+  expect(JSON.stringify(refused.checks)).toContain(`to ${scope}.`);
+  const { checks } = await diagnose({
+    folder: process.cwd(),
+    env: { ...env, CONVERSATION_SCOPE: scope },
+  });
+  expect(["token", "scopes", "service"].map((name) => statusOf(checks, name))).toEqual([
+    "ok",
+    "ok",
+    "ok",
+  ]);
+});

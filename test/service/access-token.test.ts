@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { grantOf } from "../../provider/service/http/client.js";
 import { runtimeOperations } from "../../provider/service/http/operations.js";
 import { connected, failureOf } from "./support/connected.js";
 import { type Handler, inTurn, json, raw } from "./support/fake-hub.js";
@@ -123,6 +124,19 @@ test.each([
   expect(String(failure)).toContain(error);
   expect(String(failure)).not.toContain("canary");
   expect([live.hub.calls.length, live.hub.tokenCalls.length]).toEqual([0, 1]);
+});
+
+const own = "https://hub.example.com/auth/.default";
+
+test.each([
+  ["a b", `set conversation:scope (CONVERSATION_SCOPE) to ${own}`],
+  ["https://other.example.com/auth/.default", `to ${own}`],
+  [own, "short scope names: remove the value of conversation:scope"],
+])("where the scope %s is not known, the other form is named", async (scope, advice) => {
+  await using live = await connected(accepted);
+  const settings = live.hub.settings({ baseUrl: "https://hub.example.com/conversation/v3", scope });
+  const response = { status: 400, headers: {}, text: '{"error":"invalid_scope"}' };
+  expect(() => grantOf(settings, response)).toThrow(advice);
 });
 
 test("a failing token address is asked again, but not once more for the call itself", async () => {

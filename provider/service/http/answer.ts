@@ -239,13 +239,15 @@ const scopeAdvice = ({ operation, settings, token }: Call): string => {
   const wanted = operation.scopes.join(" or ");
   const granted = knownScopes(token?.scopes);
   const setting = settingLabel("scope", settings.profile);
+  // A commercial tenant's only scope requests everything that the client application has.
+  const isRequested = settings.scope.endsWith("/.default");
   if (!granted) {
-    return `The operation needs the scope ${wanted}. Check that the client application has it and that ${setting} requests it.`;
+    return `The operation needs the scope ${wanted}. Check that the client application has it${isRequested ? "" : ` and that ${setting} requests it`}.`;
   }
   if (operation.scopes.some((scope) => granted.includes(scope))) {
     return `The token has the scope that the operation needs (${wanted}), so the service refuses this client or this object for another reason. Check the client application's permissions.`;
   }
-  return `The operation needs the scope ${wanted}; the token has only ${granted.join(", ")}. Add the scope to the client application, and request it in ${setting}.`;
+  return `The operation needs the scope ${wanted}; the token has only ${granted.join(", ")}. Add the scope to the client application${isRequested ? "" : `, and request it in ${setting}`}.`;
 };
 
 const unauthorizedAdvice = ({ settings: { profile } }: Call): string =>

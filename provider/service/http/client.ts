@@ -296,6 +296,18 @@ const suspects: Readonly<Record<string, readonly SettingKey[]>> = {
 
 const fallbackSuspects: readonly SettingKey[] = ["clientId", "clientSecret", "scope", "tokenUrl"];
 
+/**
+ * What to set if the token URL does not know the scope: the form of the other kind of tenant, each
+ * of which knows only its own (vendor's description).
+ */
+const otherScope = (settings: Settings): string => {
+  const label = settingLabel("scope", settings.profile);
+  const commercial = `https://${new URL(settings.baseUrl).host}/auth/.default`;
+  return settings.scope === commercial
+    ? ` A self-service tenant (token URL …/system/auth/<tenant>-U/oauth2/token) has short scope names: remove the value of ${label}, as these are the default.`
+    : ` A commercial tenant (token URL …/global/<gateway id>/oauth2/v2.0/token) has exactly one scope: set ${label} to ${commercial}.`;
+};
+
 const oauthError = (body: unknown): string =>
   isObject(body) && typeof body.error === "string" && /^[\w.-]{1,64}$/.test(body.error)
     ? body.error
@@ -320,10 +332,11 @@ const refused = (settings: Settings, { status, text }: HttpResponse): Conversati
   const keys = suspects[error] ?? fallbackSuspects;
   const check = keys.map((key) => settingLabel(key, settings.profile)).join(", ");
   const expires = keys.includes("clientSecret") ? "; the secret may have expired" : "";
+  const other = error === "invalid_scope" ? otherScope(settings) : "";
   const said = [error, description].filter(Boolean).join(": ");
   return fail(
     "CREDENTIALS_REFUSED",
-    `The token URL refused the client credentials (${status}${said === "" ? "" : `, ${said}`}). Check ${check}${expires}.`,
+    `The token URL refused the client credentials (${status}${said === "" ? "" : `, ${said}`}). Check ${check}${expires}.${other}`,
     { status, ...(error === "" ? {} : { serviceCode: error }) },
   );
 };
