@@ -36,8 +36,8 @@ export interface EngineDoor {
   readonly about?: RunEnvironment["about"];
   /** Returns the W3C trace context of the current call, if the engine records a trace. */
   readonly traceparent?: () => string | undefined;
-  /** Whether other processes in the same run also serve resources in this stack. */
-  readonly hasSiblings?: boolean;
+  /** Whether this process serves resources of the plugin, and not dynamic ones. */
+  readonly isPlugins?: boolean;
   /** Signal that aborts when the engine cancels the run. */
   readonly cancelled: AbortSignal;
   readonly show: StatusLine;
@@ -67,7 +67,7 @@ export const engineRun = (door: EngineDoor): Run => {
     },
     ...(step ? { step } : {}),
     notify: engineNotify(door),
-    hasSiblings: door.hasSiblings === true,
+    isPlugins: door.isPlugins === true,
     ...(door.about ? { about: door.about } : {}),
   });
 };

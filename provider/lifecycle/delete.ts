@@ -4,6 +4,7 @@ import { namingOf, type ReferenceIn, referencesIn, referencesTo } from "../defin
 import { fieldsFromWire, neutralVendor } from "../definition/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
+import type { Holding } from "../pulumi-cli/stack-states.js";
 import { resources } from "../resources/index.js";
 import type { WireObject } from "../service/lists.js";
 import { desiredBody } from "./body.js";
@@ -15,6 +16,7 @@ import {
   connected,
   type Declared,
   isHeld,
+  isSameResource,
   type ObjectHolders,
   type Resource,
   resourceIn,
@@ -35,7 +37,7 @@ export const deleteObject = async (
 ): Promise<void> => {
   const { definition, run, identity, properties } = resource;
   if (identity) {
-    if (run.decisions.keeps(identity.key, id) || (await isReplaced(resource, id))) {
+    if (run.decisions.keeps(identity.key, id) || (await isHeldByAnother(resource, id))) {
       run.decisions.skipDeletion(identity.key, { id, outputs: state });
       const now = run.decisions.rewritten(identity.key, id);
       if (!now) return;
@@ -55,31 +57,31 @@ export const deleteObject = async (
 };
 
 /**
- * Whether the state has replaced the resource to be deleted by another one with the same object.
- * Checked if another process may have done so: a provider that is itself replaced (`--replace
- * '**'`), or that a resource has left for another one, deletes in a process of its own, which knows
- * nothing of that. If two such resources are deleted, the second deletion removes the object.
+ * Whether another resource in the stack's state has the object that is to be deleted, or the one
+ * that has replaced this one. This process may not know: a provider that is itself replaced
+ * (`--replace '**'`), or that a resource has left for another one, deletes in a process of its own.
+ * If two such resources are deleted, the second deletion removes the object.
  */
-const isReplaced = async (
-  { definition: { kind }, run, properties: { owner } }: Resource,
-  id: string,
-): Promise<boolean> => {
-  const isAlone = run.decisions.hasProgram() && !run.hasSiblings;
-  if (isAlone || !owner) return false;
+const isHeldByAnother = async (resource: Resource, id: string): Promise<boolean> => {
+  const { run, definition, properties } = resource;
+  const { kind } = definition;
+  const { owner } = properties;
+  if (!owner) return false;
   const ownOf = (states: ObjectHolders | undefined) =>
     states?.holdersOf(kind, id).filter(({ own }) => own) ?? [];
   // An earlier reading may be older than the replacement: with deleteBeforeReplace, deletions begin
-  // while the program still runs.
+  // while the program still runs. A process that serves the whole program knows its replacements.
+  const isAlone = run.decisions.hasProgram() && !run.isPlugins;
   const isKnown = (states: ObjectHolders) => ownOf(states).some(({ leaving }) => leaving);
-  const states = await run.states?.(owner, "own", isKnown);
+  const states = await run.states?.(owner, "own", isAlone ? undefined : isKnown);
   if (!states && !run.decisions.hasProgram() && (await run.hidesReplacements?.()))
     throw unreadableState();
   const holders = ownOf(states);
+  const isThis = (held: Holding) => isSameResource(resource, held, held.writtenOwner ?? held.owner);
+  const isReplaced = holders.some((held) => held.leaving && isThis(held));
   // The one that stayed has another owner if another provider made it: what both skip is left over.
-  const isShared =
-    holders.some((held) => held.leaving && (held.writtenOwner ?? held.owner) === owner) &&
-    holders.some(({ leaving }) => !leaving);
-  return isShared && !run.decisions.wasSkipped(kind, id);
+  const isElsewhere = holders.some((held) => !held.leaving && (isReplaced || !isThis(held)));
+  return isElsewhere && !run.decisions.wasSkipped(kind, id);
 };
 
 const unreadableState = (): ConversationError =>

@@ -1,10 +1,11 @@
 import { withArticle } from "../definition/fields.js";
 import { ConversationError } from "../kernel/errors.js";
 import { assertId, isId } from "../kernel/object-id.js";
+import { urnParts } from "../kernel/owner.js";
 import { ownCommand } from "../kernel/package.js";
 import type { Holding } from "../pulumi-cli/stack-states.js";
 import { isNamesake, type Mark, objectTime } from "./ownership/mark.js";
-import type { Declared, ObjectHolders } from "./run.js";
+import { type Declared, isSameResource, type ObjectHolders } from "./run.js";
 import {
   describe,
   type Found,
@@ -64,13 +65,13 @@ export const ownObjects = (
   objects: readonly SeenObject[],
   states?: ObjectHolders,
 ): readonly SeenObject[] => {
-  const { definition, identity, run, properties } = declared;
+  const { definition, identity, run } = declared;
   return objects.filter(({ id, isOwn }) => {
     if (!isOwn || !isId(id)) return false;
     const holder = run.decisions.holders.get(id);
     if (holder) return holder.key === identity?.key;
     const holders = states?.holdersOf(definition.kind, id) ?? [];
-    return holders.every(({ own, owner }) => own && owner === properties.owner);
+    return holders.every((holder) => isSameResource(declared, holder));
   });
 };
 
@@ -97,8 +98,9 @@ const heldByState = async (
   declared: Declared,
   states: ObjectHolders | undefined,
 ): Promise<Found | undefined> => {
-  const { properties, definition } = declared;
-  const id = properties.owner && states?.resourceOf(properties.owner)?.id;
+  const { properties, definition, run } = declared;
+  const { owner } = properties;
+  const id = owner && states?.resourceOf(definition.kind, owner, run.isPlugins ?? false)?.id;
   if (!id) return undefined;
   // Half of an interrupted replacement may stay behind when the other half is moved away.
   const isMoved = states?.holdersOf(definition.kind, id).some(({ own }) => !own);
@@ -183,7 +185,7 @@ const assertAdoptable = (
   found: Found,
   states: ObjectHolders | undefined,
 ): void => {
-  const { definition, identity, run, properties } = declared;
+  const { definition, identity, run } = declared;
   const other =
     (identity && run.decisions.take(`adopt ${definition.kind} ${found.id}`, identity)) ??
     run.decisions.holders.get(found.id);
@@ -194,7 +196,7 @@ const assertAdoptable = (
     );
   }
   const holders = states?.holdersOf(definition.kind, found.id) ?? [];
-  const holder = holders.find(({ own, owner }) => !own || owner !== properties.owner);
+  const holder = holders.find((each) => !isSameResource(declared, each));
   if (holder) throw ownedElsewhere(declared, found, holder);
   const mark = originalMark(definition, found);
   // A leftover or a copy of this very stack that no state holds belongs to nobody else.
@@ -299,14 +301,22 @@ const whose = (owner: Mark | Holding): string => {
   return `belongs to ${owner.urn} in the state of ${owner.own ? "this stack" : `the stack ${owner.stack}`}`;
 };
 
-const wayOut = ({ mark, nameKey }: Declared, owner: Mark | Holding, id: string): string => {
+const wayOut = (
+  { mark, nameKey, properties }: Declared,
+  owner: Mark | Holding,
+  id: string,
+): string => {
   const isHolding = "urn" in owner;
   const isOwnStack = isHolding ? owner.own : owner.stack === mark?.stack;
   // The logical name of the resource.
   const name = (isHolding ? owner.urn.split("::") : owner.label.split(" ")).at(-1) ?? "";
+  const [change, alias] =
+    isHolding && owner.owner === properties.owner
+      ? ["gave this resource another class", `type: "${urnParts(owner.urn).type}"`]
+      : ["renamed that resource to this one", `name: ${JSON.stringify(name)}`];
   // Removing it there would delete the object.
   const way = isOwnStack
-    ? `. If you renamed that resource to this one, add the option aliases: [{ name: ${JSON.stringify(name)} }].`
+    ? `. If you ${change}, add the option aliases: [{ ${alias} }].`
     : ", or hand the object over as the page below describes, so that the other stack does not delete it.";
   const gone = isHolding
     ? ""

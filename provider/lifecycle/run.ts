@@ -4,7 +4,7 @@ import type { JsonObject } from "../kernel/json.js";
 import { assertNode } from "../kernel/node-version.js";
 import { ownerParts, readableName } from "../kernel/owner.js";
 import { unknownValue } from "../kernel/stand-ins.js";
-import type { StackStates as AllStates } from "../pulumi-cli/stack-states.js";
+import type { StackStates as AllStates, Holding } from "../pulumi-cli/stack-states.js";
 import type { Collections } from "../service/collections.js";
 import type { Settings } from "../service/setting-table.js";
 import { assertDistinctProfiles } from "../service/settings.js";
@@ -30,6 +30,18 @@ export type ObjectHolders = Pick<AllStates, "holdersOf" | "readersOf" | "resourc
 /** Whether a resource in a state manages or looks up an object. */
 export const isHeld = (states: ObjectHolders, kind: string, id: string): boolean =>
   states.holdersOf(kind, id).length + states.readersOf(kind, id).length > 0;
+
+/**
+ * Whether a resource in a state is this one: owner and door stand for its URN.
+ *
+ * @param owner the owner of `held` to go by. Default: its present one
+ */
+export const isSameResource = (
+  { run, properties }: Resource,
+  held: Holding,
+  owner = held.owner,
+): boolean =>
+  held.own && owner === properties.owner && Boolean(held.isPlugins) === Boolean(run.isPlugins);
 
 /** Shows a message that does not report a failure. */
 export type Notify = (text: string, severity: "info" | "warning") => void;
@@ -59,8 +71,8 @@ export interface RunEnvironment {
    * can be read that would show it.
    */
   readonly hidesReplacements?: () => Promise<boolean>;
-  /** Whether other processes serve resources in the same program. */
-  readonly hasSiblings?: boolean;
+  /** Whether this process serves resources of the plugin, and not dynamic ones. */
+  readonly isPlugins?: boolean;
   readonly notify?: Notify;
   /** Where `fromEnv` looks up variables. Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;

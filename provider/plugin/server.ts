@@ -90,7 +90,7 @@ const providerMethods = () => {
     cancel = new AbortController();
     const run = engineRun({
       ...{ source, urn: callUrn, traceparent: callTraceparent },
-      ...{ cancelled: cancel.signal, show, hasSiblings: true },
+      ...{ cancelled: cancel.signal, show, isPlugins: true },
       runsProgram: () => runsProgram(address),
     });
     configured = { run, ...(ownership ? { ownership } : {}) };

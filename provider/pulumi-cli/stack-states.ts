@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { textAt } from "../kernel/json.js";
 import { ownerOf, ownerParts, ownershipsOf, parentsIn, urnParts } from "../kernel/owner.js";
-import { kindOfToken, providerToken } from "../pointer.js";
+import { kindOfToken, providerToken, tokenParts } from "../pointer.js";
 import { projectFile } from "./project-files.js";
 import { isListedAs, mayBe, type PulumiPlace, queryPulumi, stacksIn } from "./pulumi-queries.js";
 import {
@@ -35,6 +35,8 @@ export interface Holding {
   readonly serial?: string;
   /** Whether the resource belongs to the requested stack. */
   readonly own: boolean;
+  /** Present if the resource is one of the plugin, and not a dynamic one. */
+  readonly isPlugins?: true;
   /** Present if another resource has replaced this one, which will be deleted. */
   readonly leaving?: true;
 }
@@ -76,10 +78,10 @@ export interface StackStates {
   /** Returns the resources that look up an object (`get`). */
   readersOf(kind: string, id: string): readonly Holding[];
   /**
-   * Returns the resource with this owner in the requested stack, if there is one. The resource's
-   * URN contains its current name in the program.
+   * Returns the resource of this kind, owner and door in the requested stack, if there is one. The
+   * resource's URN contains its current name in the program.
    */
-  resourceOf(owner: string): Holding | undefined;
+  resourceOf(kind: string, owner: string, isPlugins: boolean): Holding | undefined;
   /** Creations in the requested stack that a run started and never completed. */
   readonly pending: readonly PendingCreation[];
   /** The ownership IDs of all stacks that were read, including the requested one. */
@@ -141,6 +143,7 @@ const holdingOf = (
       ...(owner ? { owner } : {}),
       ...(written && written !== owner ? { writtenOwner: written } : {}),
       ...(serial ? { serial } : {}),
+      ...(tokenParts(resource.type)?.door === "plugin" ? { isPlugins: true as const } : {}),
       ...(resource.delete ? { leaving: true as const } : {}),
     },
   ];
@@ -215,11 +218,15 @@ const together = 4;
  * A resource that moved to the plugin keeps its ownership; in a forced replacement the engine gives
  * it that of its provider.
  */
-const movedResource = (own: StackState, owner: string): Holding | undefined => {
+const movedResource = (
+  own: StackState,
+  holdings: readonly Holding[],
+  owner: string,
+): Holding | undefined => {
   const { ownership, name } = ownerParts(owner);
   const ownerships = ownershipsOf(own);
   if (!own.pluginOwnerships?.includes(ownership)) return undefined;
-  return own.holdings.find((holding) => {
+  return holdings.find((holding) => {
     const parts = ownerParts(holding.owner ?? "");
     return parts.name === name && ownerships.includes(parts.ownership);
   });
@@ -241,8 +248,12 @@ export const statesOf = (
     holdings,
     holdersOf: (kind, id) => of(holdings, kind, id),
     readersOf: (kind, id) => of(lookUps, kind, id),
-    resourceOf: (owner) =>
-      own.holdings.find((holding) => holding.owner === owner) ?? movedResource(own, owner),
+    resourceOf: (kind, owner, isPlugins) => {
+      const alike = own.holdings.filter(
+        (holding) => holding.kind === kind && (holding.isPlugins ?? false) === isPlugins,
+      );
+      return alike.find((holding) => holding.owner === owner) ?? movedResource(own, alike, owner);
+    },
     pending: own.pending,
     ownerships: all.flatMap(ownershipsOf),
     complete,

@@ -82,11 +82,11 @@ test("a resource is found by what it is called now, not by what it was called wh
     { kind: "Channel", name: "a", id: "3" },
   ]);
   const owner = `${ownershipOf("prod")}/a`;
-  expect(states.resourceOf(owner)).toMatchObject({ id: "3" });
+  expect(states.resourceOf("Channel", owner, false)).toMatchObject({ id: "3" });
   expect(states.holdersOf("Channel", "2")).toHaveLength(1);
   const renamed = stateOf([{ kind: "Channel", name: "b", id: "1", owner: "a" }]);
-  expect(renamed.resourceOf(owner)).toBeUndefined();
-  expect(renamed.resourceOf(`${ownershipOf("prod")}/b`)).toMatchObject({
+  expect(renamed.resourceOf("Channel", owner, false)).toBeUndefined();
+  expect(renamed.resourceOf("Channel", `${ownershipOf("prod")}/b`, false)).toMatchObject({
     id: "1",
     writtenOwner: owner,
   });
@@ -204,20 +204,27 @@ test("within a run only the state with the Ownership of the owner counts, whatev
     prod: stateText("prod", [{ kind: "Channel", name: "a", id: "2" }]),
   });
   const states = await statesOfThisRun(`${ownershipOf("prod")}/a`, "own", place);
-  expect(states?.resourceOf(`${ownershipOf("prod")}/a`)).toMatchObject({ id: "2", stack: "prod" });
+  expect(states?.resourceOf("Channel", `${ownershipOf("prod")}/a`, false)).toMatchObject({
+    id: "2",
+    stack: "prod",
+  });
   expect(await statesOfThisRun("shop/prod/ffff/a", "all", place)).toBeUndefined();
   // The name in the owner is an old one: the stack was renamed, and is the selected one.
   const before = stateText("selected", [{ kind: "Channel", name: "a", id: "3" }]);
   const renamed = fakeCli({ selected: before.replaceAll("shop/selected/", "shop/before/") });
   const owner = "shop/before/0123456789abcdef/a";
-  expect((await statesOfThisRun(owner, "all", renamed.place))?.resourceOf(owner)?.id).toBe("3");
+  expect(
+    (await statesOfThisRun(owner, "all", renamed.place))?.resourceOf("Channel", owner, false)?.id,
+  ).toBe("3");
 });
 
 test("within a run the stack may belong to another organization, and be selected nowhere", async () => {
   const document = stateText("prod", [{ kind: "Channel", name: "a", id: "4" }]);
   const { place } = fakeCli({ selected: stateText("selected", []), "acme/shop/prod": document });
   const owner = `${ownershipOf("prod")}/a`;
-  expect((await statesOfThisRun(owner, "own", place))?.resourceOf(owner)?.id).toBe("4");
+  expect(
+    (await statesOfThisRun(owner, "own", place))?.resourceOf("Channel", owner, false)?.id,
+  ).toBe("4");
 });
 
 /** Asks a CLI that is logged in to a backend. */

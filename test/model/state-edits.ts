@@ -61,13 +61,17 @@ export const editStates = (
 };
 
 const holdingsOf = ({ ownership, entries, pending }: ModelState, stack: string, own: boolean) =>
-  [...entries.values(), ...pending].map(
-    ({ name, kind, id }): Holding & { readonly kind: string } => ({
-      ...{ stack, own, kind, id },
+  [...entries.values(), ...pending].map((entry): Holding => {
+    const { name, kind, id, outputs } = entry;
+    const owner = `${ownership}/${name}`;
+    const { owner: writtenOwner = owner } = outputs;
+    return {
+      ...{ stack, own, kind, id, owner },
       urn: `urn:pulumi:prod::shop::conversation:${kind}::${name}`,
-      owner: `${ownership}/${name}`,
-    }),
-  );
+      ...(typeof writtenOwner === "string" && writtenOwner !== owner ? { writtenOwner } : {}),
+      ...(pending.includes(entry) ? { leaving: true } : {}),
+    };
+  });
 
 /** What a run sees of the states, as they are now: the owner is the one of the logical name now. */
 export const sightOf = (states: readonly ModelState[], stack: number) => {
@@ -80,7 +84,7 @@ export const sightOf = (states: readonly ModelState[], stack: number) => {
     return {
       holdersOf: (kind, id) => seen.filter((each) => each.kind === kind && each.id === id),
       readersOf: () => [],
-      resourceOf: (owner) => own.find((each) => each.owner === owner),
+      resourceOf: (kind, owner) => own.find((each) => each.kind === kind && each.owner === owner),
     };
   };
 };

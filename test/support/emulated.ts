@@ -53,8 +53,10 @@ const statesOf = (held: readonly Held[]): ObjectHolders => {
     holdersOf: (kind, id) =>
       held.filter((each) => each.kind === kind && each.id === id).map(holding),
     readersOf: () => [],
-    resourceOf: (owner) =>
-      held.filter((each) => each.stack === undefined && each.owner === owner).map(holding)[0],
+    resourceOf: (kind, owner) =>
+      held
+        .filter((each) => each.stack === undefined && each.kind === kind && each.owner === owner)
+        .map(holding)[0],
   };
 };
 

@@ -1,0 +1,80 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { deliverPlugin, pluginSettings } from "../support/plugin-delivery.js";
+
+/** The channel `shop` as a dynamic resource, as one of the plugin, or as both; `other` stays dynamic. */
+const program = `
+const { CustomResource } = require("@pulumi/pulumi");
+const { Channel } = require("pulumi-conversation");
+const { DOORS = "", ALIASES } = process.env;
+const given = (name) => ({ type: "custom." + name, displayName: process.env.SHOWN ?? name, icon: "aVZC" });
+const options = ALIASES ? { aliases: [{ type: ALIASES }] } : {};
+new Channel("other", given("other"));
+if (DOORS.includes("dynamic")) new Channel("shop", given("shop"), options);
+if (DOORS.includes("plugin")) new CustomResource("conversation:index:Channel", "shop", given("shop"), options);
+`;
+
+const up = ["up", "--yes", "--skip-preview"];
+const dynamicType = "pulumi-nodejs:dynamic/conversation:Channel";
+
+let project: EmulatedProject;
+let before: Awaited<ReturnType<EmulatedProject["objects"]>>;
+
+beforeEach(async () => {
+  project = await emulatedProject(program);
+  const settings = pluginSettings(deliverPlugin(project.folder));
+  writeFileSync(join(project.folder, "Pulumi.yaml"), JSON.stringify(settings));
+  await project.succeed(up, { DOORS: "dynamic" });
+  before = await project.objects();
+});
+
+afterEach(() => project?.close());
+
+test("a resource that changes its class without aliases does not take the object of the one it was", async () => {
+  await project.succeed(up, { DOORS: "plugin", ALIASES: dynamicType });
+  const { code, output } = await project.pulumi(up, { DOORS: "dynamic", SHOWN: "changed" });
+  expect(code).not.toBe(0);
+  expect(output).toContain(
+    'gave this resource another class, add the option aliases: [{ type: "conversation:index:Channel" }]',
+  );
+  expect((await project.objects()).find(({ type }) => type === "custom.shop")).toEqual(
+    before.find(({ type }) => type === "custom.shop"),
+  );
+  await project.succeed(up, { DOORS: "dynamic", ALIASES: "conversation:index:Channel" });
+  expect((await project.objects()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+});
+
+test("a second resource of the same name in the other class is refused, and its end deletes nothing", async () => {
+  const { code, output } = await project.pulumi(up, { DOORS: "dynamic plugin" });
+  expect(code).not.toBe(0);
+  expect(output).toContain("#owned_elsewhere");
+  await project.succeed(up, { DOORS: "dynamic" });
+  expect(await project.objects()).toEqual(before);
+});
+
+test.each(["dynamic", "plugin"])(
+  "of two entries of a state with one object, the one that stays keeps it (%s)",
+  async (stays) => {
+    await project.succeed(up, { DOORS: "plugin", ALIASES: dynamicType });
+    const held = JSON.parse((await project.pulumi(["stack", "export"])).output);
+    const { resources } = held.deployment;
+    const plugin = resources.find(({ type }: { type: string }) => /^conversation:/.test(type));
+    const other = resources.find(({ urn }: { urn: string }) => urn.endsWith("::other"));
+    const both = JSON.parse(JSON.stringify(other).replaceAll("custom.other", "custom.shop"));
+    const urn = other.urn.replace(/other$/, "shop");
+    const owner = plugin.inputs.owner;
+    Object.assign(both, { urn, id: plugin.id });
+    Object.assign(both.inputs, { owner, displayName: "shop" });
+    Object.assign(both.outputs, { owner, displayName: "shop", serial: plugin.outputs.serial });
+    resources.push(both);
+    const file = join(project.folder, "both.json");
+    writeFileSync(file, JSON.stringify(held));
+    await project.succeed(["stack", "import", "--file", file]);
+    await project.succeed(up, { DOORS: stays });
+    expect((await project.objects()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    await project.succeed(up, { DOORS: "" });
+    expect((await project.objects()).map(({ type }) => type)).toEqual(["custom.other"]);
+  },
+);
