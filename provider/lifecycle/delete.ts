@@ -16,7 +16,7 @@ import {
   connected,
   type Declared,
   isHeld,
-  isSameResource,
+  isThisResource,
   type ObjectHolders,
   type Resource,
   resourceIn,
@@ -77,7 +77,7 @@ const isHeldByAnother = async (resource: Resource, id: string): Promise<boolean>
   if (!states && !run.decisions.hasProgram() && (await run.hidesReplacements?.()))
     throw unreadableState();
   const holders = ownOf(states);
-  const isThis = (held: Holding) => isSameResource(resource, held, held.writtenOwner ?? held.owner);
+  const isThis = (held: Holding) => isThisResource(resource, held, held.writtenOwner ?? held.owner);
   const isReplaced = holders.some((held) => held.leaving && isThis(held));
   // The one that stayed has another owner if another provider made it: what both skip is left over.
   const isElsewhere = holders.some((held) => !held.leaving && (isReplaced || !isThis(held)));

@@ -5,7 +5,7 @@ import { urnParts } from "../kernel/owner.js";
 import { ownCommand } from "../kernel/package.js";
 import type { Holding } from "../pulumi-cli/stack-states.js";
 import { isNamesake, type Mark, objectTime } from "./ownership/mark.js";
-import { type Declared, isSameResource, type ObjectHolders } from "./run.js";
+import { type Declared, isThisResource, type ObjectHolders } from "./run.js";
 import {
   describe,
   type Found,
@@ -71,7 +71,7 @@ export const ownObjects = (
     const holder = run.decisions.holders.get(id);
     if (holder) return holder.key === identity?.key;
     const holders = states?.holdersOf(definition.kind, id) ?? [];
-    return holders.every((holder) => isSameResource(declared, holder));
+    return holders.every((holder) => isThisResource(declared, holder));
   });
 };
 
@@ -196,7 +196,7 @@ const assertAdoptable = (
     );
   }
   const holders = states?.holdersOf(definition.kind, found.id) ?? [];
-  const holder = holders.find((each) => !isSameResource(declared, each));
+  const holder = holders.find((each) => !isThisResource(declared, each));
   if (holder) throw ownedElsewhere(declared, found, holder);
   const mark = originalMark(definition, found);
   // A leftover or a copy of this very stack that no state holds belongs to nobody else.

@@ -36,7 +36,7 @@ export const isHeld = (states: ObjectHolders, kind: string, id: string): boolean
  *
  * @param owner the owner of `held` to go by. Default: its present one
  */
-export const isSameResource = (
+export const isThisResource = (
   { run, properties }: Resource,
   held: Holding,
   owner = held.owner,

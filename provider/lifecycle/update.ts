@@ -5,7 +5,7 @@ import type { HeldObject } from "./decisions.js";
 import { ownedElsewhere, ownObjects, takenByProgram } from "./existing.js";
 import { type ObjectRecord, propertiesIn } from "./properties.js";
 import { type PutPlan, planPut, putInPlace } from "./put.js";
-import { connected, type Declared, isSameResource, type ObjectHolders, resourceIn } from "./run.js";
+import { connected, type Declared, isThisResource, type ObjectHolders, resourceIn } from "./run.js";
 import { type Found, type SeenObject, seenObject, seenObjects, wholeObject } from "./seen.js";
 import { stateOutputs } from "./state.js";
 
@@ -143,7 +143,7 @@ const isLeftover = (
   if (run.decisions.made(serial)) return true;
   if (!isUnique || !states) return false;
   // The old half of an interrupted replacement stays in the state until it is deleted.
-  const isOldHalf = (holder: Holding): boolean => isSameResource(declared, holder);
+  const isOldHalf = (holder: Holding): boolean => isThisResource(declared, holder);
   const { kind } = definition;
   return states.holdersOf(kind, id).every(isOldHalf) && states.readersOf(kind, id).length === 0;
 };
