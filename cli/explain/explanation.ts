@@ -399,8 +399,14 @@ const refusedFrom = (objects: SetUpObjects, account: AccountObject, from: Conver
 const explainAccount = (objects: SetUpObjects, account: AccountObject): ExplainedAccount => {
   const begins = beginsWithBot(objects, account) ? "bot" : "agent";
   const phases: readonly Phase[] = begins === "bot" ? ["bot", "agent"] : ["agent"];
+  // Nobody else takes part in the account's conversations (vendor, 400-240).
+  const senders = conversationSides.filter(
+    (side) =>
+      side === "customer" ||
+      partiesFor(objects, orchestrationFor(objects, account), side).length > 0,
+  );
   const routes = phases.flatMap((phase) =>
-    conversationSides.flatMap((from) => routesFrom(objects, account, phase, from)),
+    senders.flatMap((from) => routesFrom(objects, account, phase, from)),
   );
   const unused = outOfUse(objects, account);
   return {
@@ -411,7 +417,7 @@ const explainAccount = (objects: SetUpObjects, account: AccountObject): Explaine
     inUse: unused === undefined,
     begins,
     routes,
-    refused: conversationSides.flatMap((from) => refusedFrom(objects, account, from)),
+    refused: senders.flatMap((from) => refusedFrom(objects, account, from)),
     deadEnds: unused === undefined ? [...deadEndsOf(routes, begins)] : [unused],
   };
 };

@@ -191,6 +191,11 @@ export class ValidationErrors {
     this.#add("400-196", `must be one of ${words.join(", ")}`);
   }
 
+  /** Records a message type that this sender may not send (error 400-199, vendor). */
+  notForSender(words: readonly string[]): void {
+    this.#add("400-199", `must be one of ${words.join(", ")} for this sender`);
+  }
+
   /** Records a value of another type (error 400-196, vendor). */
   wrongType(rule: string): void {
     this.#found.hasBrokenShape = true;

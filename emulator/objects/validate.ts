@@ -250,6 +250,16 @@ export const validate = (definition: Definition, body: JsonObject, switches: Swi
   return checked;
 };
 
+/** Records what in a body breaks the rules of these fields, including every unknown member. */
+export const checkFields = (
+  fields: Fields,
+  body: JsonObject,
+  errors: ValidationErrors,
+  switches: Switches,
+): void => {
+  new Validator({ ...switches, unknownFields: "refuse" }).fields({ fields }, body, errors);
+};
+
 /**
  * Whether an object can be loaded: every member has the right type. An account may contain objects
  * that are older than the limits, or that other switches such as `platformName` allowed.

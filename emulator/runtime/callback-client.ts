@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isObject, type JsonObject, jsonIn, objectOf } from "../../provider/kernel/json.js";
+import { type JsonObject, jsonIn, objectOf } from "../../provider/kernel/json.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import type { Store, StoredObject } from "../objects/store.js";
 import type { FaultRule, Faults } from "../service/faults.js";
@@ -203,13 +203,15 @@ class CallbackAuthentication {
 const textOf = (content: unknown): string => {
   if (content === undefined || content === null) return "";
   if (typeof content === "string") return content;
-  if (isObject(content) && typeof content.text === "string") return content.text;
-  return JSON.stringify(content);
+  const form = textOnPath(content, "text") ?? textOnPath(content, "json");
+  return form ?? JSON.stringify(content);
 };
 
 /** As sent, with what the service adds (public reference). */
 const v3 = (message: StoredMessage, conversation: StoredConversation) => {
-  const further = { conversation: { ...conversation.about, id: conversation.id } };
+  const further = {
+    conversation: { ...conversation.about, ...message.about, id: conversation.id },
+  };
   const wire = messageJson(message, further);
   return objectOf([
     ["metadata", message.metadata],

@@ -2,23 +2,20 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { HttpError, invalidAttribute } from "../http/exchange.js";
+import type { StoredObject } from "../objects/store.js";
 import { timestamp } from "../service/clock.js";
 import type { EmulatedService, OperationHandler } from "../service/service.js";
 import { vendorWord } from "../service/switches.js";
 import { type AssetRecord, describeAsset } from "./asset-store.js";
 import { messageJson, type StoredConversation, type StoredMessage } from "./conversation-store.js";
-import {
-  assertCarried,
-  type ConversationStart,
-  type ParsedMessage,
-  parseMessages,
-  textOnPath,
-} from "./messages.js";
+import { isAvailability, isDeletion, type ParsedMessage, parseMessages } from "./message-parser.js";
+import { assertCarried, sideOf, textOnPath } from "./messages.js";
 import {
   accountAt,
   accountOf,
   beginsWithBot,
   channelOf,
+  hasSide,
   idleTimeOf,
   isAccountInUse,
   phaseAfter,
@@ -47,6 +44,7 @@ class MessageBatch {
   readonly #now: string;
   readonly #conversations = new Map<string, StoredConversation>();
   readonly #messages: StoredMessage[] = [];
+  readonly #answers: JsonObject[] = [];
   readonly #assets = new Map<string, AssetRecord>();
   readonly #deliveries: { readonly recipient: RecipientRole; readonly message: StoredMessage }[] =
     [];
@@ -60,26 +58,34 @@ class MessageBatch {
 
   /** @throws HttpError if the message does not fit the existing objects */
   add(parsed: ParsedMessage, metadata: unknown): void {
-    const { type, sender, start, conversationId = "" } = parsed;
-    const conversation = start
-      ? this.#started(start, parsed.path)
-      : this.#continued(conversationId);
+    const { type, sender } = parsed;
+    const id = randomUUID();
+    const { messageId = id } = parsed;
+    const conversation = this.#conversationOf(parsed);
+    this.#answers.push({
+      id,
+      messageId,
+      ...(conversation ? { conversation: { id: conversation.id } } : {}),
+    });
+    if (!conversation) return;
     this.#assertParent(parsed, conversation.id);
     const attachments = this.#attachments(parsed);
     this.#assertCarried(parsed, attachments, conversation);
     const recipients = sidesFor(sender, type, conversation.phase).map((side) =>
       recipientOn(this.service, conversation, side),
     );
-    const id = randomUUID();
+    const { id: known, ...about } = parsed.conversation;
     const message: StoredMessage = {
       id,
-      messageId: parsed.messageId ?? id,
+      messageId,
       conversationId: conversation.id,
       type,
       body:
         attachments.length > 0
           ? { ...parsed.body, attachments: { attachment: attachments } }
           : parsed.body,
+      // What starts a conversation is kept there.
+      ...(known === undefined || Object.keys(about).length === 0 ? {} : { about }),
       recipients: recipients.map((recipient) => this.#recipientJson(recipient)),
       ...(metadata === undefined ? {} : { metadata }),
       created: this.#now,
@@ -90,43 +96,94 @@ class MessageBatch {
     this.#deliveries.push(...recipients.map((recipient) => ({ recipient, message })));
   }
 
-  /** Stores everything and starts the deliveries. */
-  commit(): readonly StoredMessage[] {
+  /** Stores everything, starts the deliveries, and returns the answers. */
+  commit(): readonly JsonObject[] {
     const { journal, conversations, assets, deliveries } = this.service;
     journal.together(() => {
       conversations.add([...this.#conversations.values()], this.#messages);
       for (const asset of this.#assets.values()) assets.put(asset);
     });
     for (const { recipient, message } of this.#deliveries) deliveries.add(recipient, message);
-    return this.#messages;
+    return this.#answers;
   }
 
-  #started({ channelType, address, about }: ConversationStart, path: string): StoredConversation {
+  /** The conversation of a message; undefined if it belongs to an entry point. */
+  #conversationOf(parsed: ParsedMessage): StoredConversation | undefined {
+    const { type, conversation } = parsed;
+    const id = textOnPath(conversation, "id");
+    if (id !== undefined) return this.#continued(id, parsed);
+    if (textOnPath(conversation, "type") !== undefined) return this.#survey(parsed);
+    if (isAvailability(type)) return undefined;
+    const account = this.#account(parsed);
+    return isDeletion(type) ? this.#completed(account, parsed) : this.#started(account, parsed);
+  }
+
+  /** The account that a message names. */
+  #account({ path, conversation }: ParsedMessage): StoredObject {
+    const channelType = textOnPath(conversation, "account", "channel", "type") ?? "";
+    const address = textOnPath(conversation, "account", "address") ?? "";
     const account = accountAt(this.service, channelType, address);
-    if (!account)
-      throw invalidAttribute(
-        `${path}.conversation.account`,
-        "no active account has this address on a channel of this type",
-      );
+    if (account) return account;
+    throw invalidAttribute(
+      `${path}.conversation.account`,
+      "no active account has this address on a channel of this type",
+    );
+  }
+
+  /** @throws HttpError 403-103 if the sender may not start a conversation (vendor) */
+  #started(owner: StoredObject, { sender, conversation }: ParsedMessage): StoredConversation {
+    if (!this.#takesPart(owner, sender))
+      throw new HttpError(403, "403-103", "This sender may not start a conversation.");
     return {
       id: randomUUID(),
-      phase: beginsWithBot(this.service, account) ? "bot" : "agent",
-      accountId: account.id,
-      about,
+      phase: beginsWithBot(this.service, owner) ? "bot" : "agent",
+      accountId: owner.id,
+      about: conversation,
       created: this.#now,
       modified: this.#now,
     };
   }
 
+  /** A survey takes place on the account of the conversation that it is about, or another one. */
+  #survey(parsed: ParsedMessage): StoredConversation {
+    const { path, conversation } = parsed;
+    if (conversation.account !== undefined) return this.#started(this.#account(parsed), parsed);
+    const { store, conversations } = this.service;
+    const subject = conversations.get(textOnPath(conversation, "parent", "id") ?? "");
+    const owner = subject && accountOf(store, subject);
+    if (!subject || !owner)
+      throw invalidAttribute(`${path}.conversation.parent.id`, "there is no such conversation");
+    const about = { ...conversation, account: subject.about.account };
+    return this.#started(owner, { ...parsed, conversation: about });
+  }
+
+  /** The completed conversation with the message to delete; it stays completed. */
+  #completed(owner: StoredObject, { path, parentId = "" }: ParsedMessage): StoredConversation {
+    const found = this.service.conversations.holding(parentId);
+    if (found?.accountId === owner.id && isCompleted(this.service, found))
+      return { ...found, phase: "ended" };
+    const rule = "no completed conversation on this account has such a message";
+    throw invalidAttribute(`${path}.parent.id`, rule);
+  }
+
+  /** Whether the orchestration names somebody for the sender's side (assumed to be the reason). */
+  #takesPart(owner: StoredObject, sender: ParsedMessage["sender"]): boolean {
+    const side = sideOf(sender);
+    return side === "customer" || hasSide(this.service, owner, side);
+  }
+
   /** @throws HttpError 400-630 if the conversation does not exist or has ended (public reference) */
-  #continued(id: string): StoredConversation {
+  #continued(id: string, { path, sender }: ParsedMessage): StoredConversation {
     const found = this.#conversations.get(id) ?? this.service.conversations.get(id);
-    if (found && !isCompleted(this.service, found) && this.#isInUse(found)) return found;
-    throw new HttpError(
-      400,
-      "400-630",
-      "The conversation does not exist or has ended; start a new one.",
-    );
+    if (!found || isCompleted(this.service, found) || !this.#isInUse(found))
+      throw new HttpError(
+        400,
+        "400-630",
+        "The conversation does not exist or has ended; start a new one.",
+      );
+    const owner = accountOf(this.service.store, found);
+    if (!owner || this.#takesPart(owner, sender)) return found;
+    throw new HttpError(400, "400-240", `${path}.sender: does not take part in the conversation.`);
   }
 
   /** An account that was deleted since blocks nothing. */
@@ -149,13 +206,10 @@ class MessageBatch {
 
   #assertParent({ path, parentId }: ParsedMessage, conversationId: string): void {
     if (parentId === undefined) return;
-    const earlier = [
-      ...this.service.conversations.messagesOf(conversationId),
-      ...this.#messages.filter((message) => message.conversationId === conversationId),
-    ];
-    if (earlier.some(({ id, messageId }) => id === parentId || messageId === parentId)) return;
+    const earlier = this.service.conversations.messagesOf(conversationId);
+    if (earlier.some(({ id }) => id === parentId)) return;
     const rule = "the conversation has no such message";
-    throw invalidAttribute(`${path}.parent.messageId`, rule);
+    throw invalidAttribute(`${path}.parent.id`, rule);
   }
 
   #attachments({ path, attachments }: ParsedMessage): readonly JsonObject[] {
@@ -194,10 +248,7 @@ export const sendMessages: OperationHandler = (service, call) => {
   const body = call.body();
   const batch = new MessageBatch(service, call.request);
   for (const parsed of parseMessages(body, service.switches)) batch.add(parsed, body.metadata);
-  const message = batch
-    .commit()
-    .map((each) => messageJson(each, { conversation: { id: each.conversationId } }));
-  return { status: 202, body: { messages: { message } } };
+  return { status: 202, body: { messages: { message: batch.commit() } } };
 };
 
 /**

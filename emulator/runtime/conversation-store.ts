@@ -147,6 +147,8 @@ const message = z.object({
   type: z.string(),
   /** The members that are passed on unchanged: content, sender, attachments, attributes, parent. */
   body: anyObject,
+  /** What it says about its conversation beside the ID, such as a preferred agent. */
+  about: anyObject.optional(),
   recipients: z.array(anyObject),
   /** The request's metadata, beside its messages. */
   metadata: z.unknown().optional(),
@@ -276,6 +278,17 @@ export class ConversationStore {
   messagesOf(id: string, from = 0): readonly StoredMessage[] {
     const places = this.#entries.get(id)?.messages.slice(from) ?? [];
     return places.map((place) => this.#texts.read(place, isMessage));
+  }
+
+  /** The conversation that contains a message, found by the service's ID for it. */
+  holding(messageId: string): StoredConversation | undefined {
+    const mayContain = this.#texts.mayContain(messageId);
+    const found = [...this.#entries.values()].find(({ messages }) =>
+      messages.some(
+        (place) => mayContain(place) && this.#texts.read(place, isMessage).id === messageId,
+      ),
+    );
+    return found && this.#conversation(found);
   }
 
   /** Stores changed conversations and new messages. */

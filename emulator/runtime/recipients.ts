@@ -162,6 +162,10 @@ const partyOf = (applicationId: string | undefined, bot?: StoredObject): readonl
 const applicationsOf = (setUp: SetUp, owner: StoredObject | undefined): unknown =>
   owner && orchestrationOf(setUp, owner)?.applications;
 
+/** Whether the orchestration of an account names somebody for a side. */
+export const hasSide = (setUp: SetUp, owner: StoredObject, side: Side): boolean =>
+  namedFor(setUp, applicationsOf(setUp, owner), side).length > 0;
+
 /** Whether an account's orchestration starts with an active bot. */
 export const beginsWithBot = (setUp: SetUp, owner: StoredObject): boolean =>
   namedFor(setUp, applicationsOf(setUp, owner), "bot").some((named) => isUsable(setUp, named));

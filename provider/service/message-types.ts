@@ -117,6 +117,40 @@ export const sendersOf = (type: MessageType): readonly SenderKind[] =>
 export const maySend = (sender: SenderKind, type: MessageType): boolean =>
   sendersOf(type).includes(sender);
 
+/**
+ * The types that the vendor lists besides those of the specification, without saying who may send
+ * them (vendor).
+ */
+export const furtherMessageTypes = [
+  "status.read",
+  "status.delivered",
+  "authentication.start",
+  "authentication.accept",
+  "authentication.reject",
+  "bot.transfer",
+  "escalation.request",
+  "agent.exit",
+  "agent.active",
+  "agent.inactive",
+  "customer.exit",
+  "customer.block",
+  "cobrowse.start",
+] as const;
+
+/** A type that the specification does not list, but the vendor does. */
+export type FurtherMessageType = (typeof furtherMessageTypes)[number];
+
+/** A type of one's own (vendor). */
+export type OwnMessageType = `custom.${string}`;
+
+/** Whether a value is a type of one's own: `custom.` and more. */
+export const isOwnMessageType = (text: unknown): text is OwnMessageType =>
+  typeof text === "string" && /^custom\../.test(text);
+
+/** Whether a value is one of the types that the vendor lists besides those of the specification. */
+export const isFurtherMessageType = (text: unknown): text is FurtherMessageType =>
+  furtherMessageTypes.some((type) => type === text);
+
 const neutral = "platform_";
 
 /** The wire name of a kind of sender, in which the `platformName` setting replaces `platform`. */

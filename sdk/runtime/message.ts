@@ -1,38 +1,67 @@
 import { z } from "zod";
+import { isObject } from "../../provider/kernel/json.js";
+import {
+  contactSubTypes,
+  contactTypes,
+  contactWords,
+  messageLimits as most,
+} from "../../provider/service/message-limits.js";
 import type {
+  FurtherMessageType,
   MessageType,
   MessageTypesOf,
+  OwnMessageType,
   SenderKind,
   SendersOf,
 } from "../../provider/service/message-types.js";
-import { jsonObject } from "./input-schemas.js";
+import { decided, entriesUpTo, jsonObject, listUpTo, upTo } from "./input-schemas.js";
 
-const notEmpty = "must not be empty";
+const words = upTo(most.name);
 
-const attachment = z
-  .strictObject({
-    /** File name with its extension. */
-    name: z.string().min(1, notEmpty),
-    /** Such as `image/png`. */
-    contentType: z.string().min(1, notEmpty),
-    /** Size in bytes. */
-    size: z.int().nonnegative(),
-    /** Where the recipient fetches the content. */
-    url: z.url({ protocol: /^https?$/ }).optional(),
-    /** The asset that contains the content, in place of an address (assumed). */
-    id: z.string().min(1, notEmpty).optional(),
-  })
-  .refine(({ url, id }) => url !== undefined || id !== undefined, {
-    message: 'needs "url" or "id"',
-  });
+const assetAttachment = z.looseObject({
+  /** ID of the asset that contains the content. */
+  id: words,
+});
 
-type Located = { readonly url: string } | { readonly id: string };
+const locatedAttachment = z.strictObject({
+  /** File name with its extension. */
+  name: words,
+  /** Size in bytes. */
+  size: z.int().nonnegative().max(most.fileSize, `must be at most ${most.fileSize}`),
+  /** Where the recipient fetches the content. */
+  url: z.url({ protocol: /^https?$/ }).max(most.url, `must have at most ${most.url} characters`),
+  /** Such as `image/png`. */
+  contentType: words.optional(),
+});
 
 /**
- * A file to attach to a text message: a file at a URL (public reference), or the result of
- * `assets.upload` (attaching an asset by its ID is assumed to work).
+ * A file to attach to a message (vendor): an asset, such as the result of `assets.upload`, or a file
+ * at a URL. Of an attachment that has an `id`, only this is sent.
  */
-export type Attachment = Readonly<z.input<typeof attachment>> & Located;
+export type Attachment = { readonly id: string } | Readonly<z.input<typeof locatedAttachment>>;
+
+const attachments = listUpTo(
+  decided<Attachment>((value) =>
+    isObject(value) && "id" in value ? assetAttachment : locatedAttachment,
+  ),
+  most.attachments,
+);
+
+/**
+ * An earlier message (vendor): the service's ID for it, or an object with this `id`, such as a
+ * received message. Its `messageId` alone is not enough.
+ */
+export type MessageReference =
+  | string
+  | { readonly id: string; readonly messageId?: string | undefined };
+
+const parent = decided<MessageReference>(() =>
+  z.union([words, z.looseObject({ id: words, messageId: words.optional() })], {
+    error: "must be the service's ID of a message, or an object with this id",
+  }),
+);
+
+const notEmpty = "must not be empty";
 
 const listItem = z.strictObject({
   /** Identifies the item in the customer's choice. */
@@ -104,7 +133,7 @@ export type RichLink = Readonly<z.input<typeof richLink>>;
 
 const conversationState = z.strictObject({
   /** Status; the only known value is `escalated`. */
-  status: z.string().min(1, notEmpty),
+  status: words,
   /** Default: empty. */
   content: z.string().optional(),
 });
@@ -112,39 +141,113 @@ const conversationState = z.strictObject({
 /** The content of a `conversation.state` message (from a public reference). */
 export type ConversationState = Readonly<z.input<typeof conversationState>>;
 
+const contact = z.strictObject({
+  type: z.enum(contactTypes),
+  subType: z.enum(contactSubTypes).optional(),
+  address: words,
+});
+
+/** A way to reach a customer (vendor). */
+export type Contact = Readonly<z.input<typeof contact>>;
+
+const customer = z.strictObject({
+  name: words.optional(),
+  /** Default: `individual`, the only type. */
+  type: z.enum(["individual"]).optional(),
+  attributes: entriesUpTo(upTo(most.shortValue), most.customerAttributes).optional(),
+  contacts: listUpTo(contact, most.contacts).optional(),
+});
+
+/** The customer of a conversation (vendor). */
+export type Customer = Readonly<z.input<typeof customer>>;
+
+const contactWord = z.enum(contactWords);
+
+const preferredAgent = z.union(
+  [z.strictObject({ id: upTo(most.agentId) }), z.strictObject({ userName: words })],
+  { error: "must be { id } or { userName }" },
+);
+
+/** Members of every message that has content. */
+const more = {
+  /** Hides the content from transcripts. */
+  redact: z.boolean().optional(),
+  parent: parent.optional(),
+};
+
+const content = upTo(most.content);
+
+/** The forms of content. An object is sent as JSON text. */
+const forms = {
+  text: content.optional(),
+  html: content.optional(),
+  content: jsonObject.optional(),
+};
+
+/** Whether at most one of these members is there. */
+const atMostOne =
+  (...names: readonly string[]) =>
+  (body: Readonly<Record<string, unknown>>): boolean =>
+    names.filter((name) => body[name] !== undefined).length <= 1;
+
+const oneForm = "must have only one of text, html, content, and xml";
+
 const textBody = z
   .strictObject({
-    text: z.string().min(1, notEmpty).optional(),
-    redact: z.boolean().optional(),
-    attachments: z.array(attachment).min(1, notEmpty).readonly().optional(),
+    text: forms.text,
+    html: forms.html,
+    attachments: attachments.optional(),
+    ...more,
   })
-  .refine(({ text, attachments }) => text !== undefined || attachments !== undefined, {
-    message: "needs text, attachments, or both",
-  });
+  .refine(({ text, html, attachments }) => (text ?? html ?? attachments) !== undefined, {
+    message: "needs text, html, or attachments",
+  })
+  .refine(atMostOne("text", "html"), { message: oneForm });
 
 const nothing = z.strictObject({});
-const parent = z.string().min(1, notEmpty);
-const openBody = z.strictObject({ content: jsonObject.optional() });
+const openBody = z
+  .strictObject({ ...forms, ...more })
+  .refine(atMostOne("text", "html", "content"), {
+    message: oneForm,
+  });
+const jsonBody = z.strictObject({ content: jsonObject.optional(), ...more });
+
+/** The body of a message of one's own type. */
+export const ownBody = z
+  .strictObject({ ...forms, xml: forms.text, attachments: attachments.optional(), ...more })
+  .refine(atMostOne("text", "html", "content", "xml"), { message: oneForm });
+
+/** The body of a message whose type only the vendor lists. */
+export const furtherBody = openBody;
 
 /** What is known about the body of a message type. */
 interface Body {
   /** The members of a message of this type beside those that all messages have. */
   readonly schema: z.ZodType<Readonly<Record<string, unknown>>>;
-  /** `public`: seen in examples of public references. `assumed`: no document shows it. */
-  readonly basis: "public" | "assumed";
+  /**
+   * `vendor`: stated in the vendor's description of the interface. `public`: seen in examples of
+   * public references. `assumed`: no document shows it.
+   */
+  readonly basis: "vendor" | "public" | "assumed";
   readonly doc: string;
 }
 
 const unseen = {
   schema: openBody,
   basis: "assumed",
-  doc: "Not documented. Can have `content` (any JSON object).",
+  doc: "Not documented. Can have `text`, `html`, or `content` (any JSON object).",
 } as const satisfies Body;
 
-const unseenAboutMessage = {
-  schema: z.strictObject({ content: jsonObject.optional(), parent: parent.optional() }),
+const unseenJson = {
+  schema: jsonBody,
+  basis: "vendor",
+  doc: "`content`: a JSON object, whose members are not documented.",
+} as const satisfies Body;
+
+const deletion = {
+  schema: z.strictObject({ parent: parent.optional() }),
   basis: "assumed",
-  doc: "Not documented. Can have `content` (any JSON object) and `parent` (the `messageId` of an earlier message).",
+  doc: "`parent`: the message that is meant. If the conversation is completed, name its account.",
 } as const satisfies Body;
 
 const typing = { schema: nothing, basis: "public", doc: "No content." } as const satisfies Body;
@@ -153,35 +256,53 @@ const typing = { schema: nothing, basis: "public", doc: "No content." } as const
 export const messageBodies = {
   text: {
     schema: textBody,
-    basis: "public",
-    doc: "`text`, `attachments`, or both; `redact` hides the text from transcripts.",
+    basis: "vendor",
+    doc: "`text` or `html`, `attachments`, or both; `redact` hides the text from transcripts.",
   },
   "typing.start": typing,
   "typing.end": typing,
-  "customer.info": unseen,
-  error: unseen,
+  "customer.info": {
+    schema: z
+      .strictObject({
+        ...forms,
+        ...more,
+        customer: customer.optional(),
+        lookupContact: contactWord.optional(),
+        conversationContact: contactWord.optional(),
+      })
+      .refine(atMostOne("text", "html", "content"), { message: oneForm }),
+    basis: "vendor",
+    doc: "What is known about the customer: `customer`, `lookupContact`, `conversationContact`.",
+  },
+  error: unseenJson,
   "conversation.end": unseen,
-  "escalation.transfer": unseen,
+  "escalation.transfer": {
+    schema: z
+      .strictObject({ ...forms, ...more, preferredAgent: preferredAgent.optional() })
+      .refine(atMostOne("text", "html", "content"), { message: oneForm }),
+    basis: "vendor",
+    doc: "`preferredAgent`: the `id` or the `userName` of an agent.",
+  },
   pagePush: unseen,
   "richMessage.listpicker": {
-    schema: z.strictObject({ content: listPicker }),
+    schema: z.strictObject({ content: listPicker, ...more }),
     basis: "public",
     doc: "`content`: sections with items to choose from.",
   },
-  "richMessage.quickreply": unseen,
-  "richMessage.template": unseen,
-  "richMessage.timepicker": unseen,
+  "richMessage.quickreply": unseenJson,
+  "richMessage.template": unseenJson,
+  "richMessage.timepicker": unseenJson,
   "richMessage.richlink": {
-    schema: z.strictObject({ content: richLink }),
+    schema: z.strictObject({ content: richLink, ...more }),
     basis: "public",
     doc: "`content`: pictures that link to a URL.",
   },
-  "richMessage.form": unseen,
-  "richMessage.payment": unseen,
-  "richMessage.app": unseen,
-  "richMessage.authentication": unseen,
+  "richMessage.form": unseenJson,
+  "richMessage.payment": unseenJson,
+  "richMessage.app": unseenJson,
+  "richMessage.authentication": unseenJson,
   "conversation.state": {
-    schema: z.strictObject({ content: conversationState }),
+    schema: z.strictObject({ content: conversationState, ...more }),
     basis: "public",
     doc: "`content.status`, such as `escalated`.",
   },
@@ -196,11 +317,11 @@ export const messageBodies = {
   "customer.inactive": unseen,
   "delete.soft": {
     schema: z.strictObject({ parent }),
-    basis: "public",
-    doc: "`parent`: the `messageId` of the message to delete.",
+    basis: "vendor",
+    doc: "`parent`: the message to delete. If the conversation is completed, name its account.",
   },
-  "delete.permanent": unseenAboutMessage,
-  undo: unseenAboutMessage,
+  "delete.permanent": deletion,
+  undo: deletion,
 } as const satisfies Readonly<Record<MessageType, Body>>;
 
 type Input<T extends MessageType> = z.input<(typeof messageBodies)[T]["schema"]>;
@@ -209,64 +330,62 @@ type Input<T extends MessageType> = z.input<(typeof messageBodies)[T]["schema"]>
 type Members<O> = { readonly [K in keyof O as string extends K ? never : K]: O[K] };
 
 /**
- * A text message holds a text, attachments, or both. The compiler compares a message that lacks
+ * A text message holds a text or HTML, attachments, or both. The compiler compares a message that lacks
  * something else, such as its sender, with the last of these.
  */
 type Filled =
   | { readonly attachments: readonly Attachment[] }
-  | { readonly text: string; readonly attachments?: readonly Attachment[] | undefined };
+  | { readonly html: string; readonly text?: undefined }
+  | { readonly text: string; readonly html?: undefined };
 
 /** The members of a message of type `T`, in addition to those that all messages have. */
 export type BodyOf<T extends MessageType> = Members<Input<T>> &
   (T extends "text" ? Filled : unknown);
 
-const words = z.string().min(1, notEmpty);
-
-const contact = z.strictObject({
-  /** Type of contact; known values are `phone` and `email`. */
-  type: words,
-  /** Subtype of the contact, such as `mobile`. */
-  subType: words.optional(),
-  address: words,
-});
-
-/** A way to reach a customer (from a public reference). */
-export type Contact = Readonly<z.input<typeof contact>>;
-
-const customer = z.strictObject({
-  name: words.optional(),
-  /** Default: `individual`. */
-  type: words.optional(),
-  attributes: z.record(z.string(), z.string()).readonly().optional(),
-  contacts: z.array(contact).readonly().optional(),
-});
-
-/** The customer in a new conversation (from a public reference). */
-export type Customer = Readonly<z.input<typeof customer>>;
+const account = z.strictObject({ channel: words, address: words }).readonly();
 
 const newConversation = z.strictObject({
   /** The account, identified with its channel's type and its address, not with its ID. */
-  account: z.strictObject({ channel: words, address: words }).readonly(),
-  customer: customer.readonly(),
+  account,
+  /** Default: a customer of whom nothing is known. */
+  customer: customer.readonly().optional(),
   /** ID of the entry point, such as `1007`. */
   entryPoint: words.optional(),
   /** The customer's client; `timeOffset` is in minutes from GMT (the unit is assumed). */
   clientInfo: z
     .strictObject({
-      timeOffset: z.number().optional(),
-      referrerName: z.string().optional(),
-      referrerUrl: z.string().optional(),
+      timeOffset: z.int().min(-most.timeOffset).max(most.timeOffset).optional(),
+      referrerName: words.optional(),
+      referrerUrl: z.string().max(most.url).optional(),
     })
     .readonly()
     .optional(),
   /** Which contact identifies the customer, such as `email` or `phone.mobile`. */
-  lookupContact: words.optional(),
+  lookupContact: contactWord.optional(),
   /** Which contact the conversation uses. */
-  conversationContact: words.optional(),
+  conversationContact: contactWord.optional(),
 });
 
-/** The parameters for starting a conversation (from a public reference). */
+/** The parameters for starting a conversation (vendor). */
 export type NewConversation = Readonly<z.input<typeof newConversation>>;
+
+const surveyConversation = newConversation.extend({
+  /** ID of the conversation that the survey is about. */
+  survey: words,
+  /** Default: the account of that conversation (assumed). */
+  account: account.optional(),
+});
+
+/** The parameters for starting a survey about a conversation (vendor). */
+export type SurveyConversation = Readonly<z.input<typeof surveyConversation>>;
+
+const availability = z.strictObject({ entryPoint: words });
+
+/** Where an agent becomes available or unavailable (vendor): only the ID of an entry point. */
+export type Availability = Readonly<z.input<typeof availability>>;
+
+/** The types of messages that belong to an entry point, not to a conversation (vendor). */
+type AvailabilityType = "agent.available" | "agent.unavailable";
 
 /**
  * An existing conversation: its ID, or an object with a `conversationId`, such as a received
@@ -274,57 +393,65 @@ export type NewConversation = Readonly<z.input<typeof newConversation>>;
  */
 export type ConversationReference = string | { readonly conversationId: string };
 
-const begun = z.union([words, z.looseObject({ conversationId: words })]);
+const begun = z.union([words, z.looseObject({ conversationId: words })], {
+  error:
+    "must be a conversation ID, { conversationId: id }, or an object that starts a conversation",
+});
 
-/** Either kind; decided first, so that a mistake is named at its place. */
-const conversation = z
-  .custom<ConversationReference | NewConversation>()
-  .superRefine((value, context) => {
-    const starts = typeof value === "object" && value !== null && !("conversationId" in value);
-    const { error } = (starts ? newConversation : begun).safeParse(value);
-    if (!error) return;
-    if (starts && "id" in value) {
-      const message =
-        "to continue a conversation, pass its ID or { conversationId: id }, not { id }";
-      context.addIssue({ code: "custom", message });
-      return;
-    }
-    for (const { path, message } of starts ? error.issues : []) {
-      context.addIssue({ code: "custom", path, message });
-    }
-    if (!starts) {
-      const message =
-        "must be a conversation ID, { conversationId: id }, or an object that starts a conversation";
-      context.addIssue({ code: "custom", message });
-    }
-  });
+const wrongReference = z.never({
+  error: "to continue a conversation, pass its ID or { conversationId: id }, not { id }",
+});
+
+type AnyConversation = ConversationReference | NewConversation | SurveyConversation;
+
+const conversation = decided<AnyConversation>((value) => {
+  if (!isObject(value) || "conversationId" in value) return begun;
+  if ("survey" in value) return surveyConversation;
+  return "id" in value ? wrongReference : newConversation;
+});
 
 const attribute = z.union([
-  z.string(),
-  z.strictObject({ value: z.string(), external: z.boolean().optional() }),
+  upTo(most.attributeValue),
+  z.strictObject({
+    value: upTo(most.attributeValue),
+    /** Default: true. */
+    external: z.boolean().optional(),
+    /** What the attribute describes. */
+    object: z.enum(["activity", "customer"]).optional(),
+  }),
 ]);
 
-/** The members that every message has in addition to its type, sender, and body. */
-export const messageFrame = z.strictObject({
-  /** The conversation to continue, or the details of a new one. */
-  conversation,
-  /** The sender's own ID for the message. Later messages can refer to it. */
+/** The members that every message has in addition to its type, sender, conversation, and body. */
+const messageFrame = z.strictObject({
+  /** The sender's own ID for the message. */
   messageId: words.optional(),
-  attributes: z.record(z.string(), attribute).readonly().optional(),
+  attributes: entriesUpTo(attribute, most.attributes).optional(),
   /**
    * Additional members of the service's JSON that this package does not define. They are merged
-   * deeply.
+   * deeply. The service is documented to refuse members that it does not know (400-420).
    */
   extra: jsonObject.optional(),
 });
 
-/** The members that every message has in addition to its type, sender, and body. */
+/** The members that every message has in addition to its type, sender, conversation, and body. */
 export type MessageFrame = Readonly<z.input<typeof messageFrame>>;
+
+/** The schema of a message's members beside its type, sender, and body. */
+export const frameOf = (type: string) =>
+  messageFrame.extend({
+    conversation:
+      type === "agent.available" || type === "agent.unavailable" ? availability : conversation,
+  });
 
 /** A message's sender: its kind and, optionally, its display name. */
 export type Sender<K extends SenderKind = SenderKind> =
   | K
   | { readonly kind: K; readonly name?: string | undefined };
+
+/** The conversation that a message of type `T` continues or starts. */
+type ConversationOf<T extends MessageType> = T extends AvailabilityType
+  ? Availability
+  : AnyConversation;
 
 /**
  * A message of type `T` from a sender of kind `K`. The kinds are spelled out, so that a compiler
@@ -332,6 +459,7 @@ export type Sender<K extends SenderKind = SenderKind> =
  */
 export type MessageOf<T extends MessageType, K extends SenderKind = SendersOf<T>> = MessageFrame & {
   readonly type: T;
+  readonly conversation: ConversationOf<T>;
   readonly sender:
     | { [S in K]: S }[K]
     | { readonly kind: { [S in K]: S }[K]; readonly name?: string | undefined };
@@ -348,13 +476,29 @@ export type MessageFrom<K extends SenderKind> = {
   [T in MessageTypesOf<K>]: MessageOf<T, K>;
 }[MessageTypesOf<K>];
 
+/**
+ * A message of a type that the specification does not list: one of your own (`custom.*`), or one
+ * that only the vendor lists. Any kind of sender can send it (assumed).
+ */
+export type OtherMessage = MessageFrame & {
+  readonly sender: Sender;
+  readonly conversation: AnyConversation;
+} & (
+    | ({ readonly type: OwnMessageType } & Readonly<z.input<typeof ownBody>>)
+    | ({ readonly type: FurtherMessageType } & Readonly<z.input<typeof furtherBody>>)
+  );
+
+type InConversation = Exclude<Message, { readonly type: AvailabilityType }>;
+
 type WithoutConversation<M> = M extends unknown ? Omit<M, "conversation"> : never;
 
 /** A message without its conversation, which is a separate argument. */
-export type Reply = WithoutConversation<Message>;
+export type Reply = WithoutConversation<InConversation>;
 
 /** A message that starts a conversation. */
-export type FirstMessage = Message & { readonly conversation: NewConversation };
+export type FirstMessage = InConversation & {
+  readonly conversation: NewConversation | SurveyConversation;
+};
 
 /** Returns the sender's kind from either form of `Sender`. */
 export const kindOf = <K extends SenderKind>(sender: Sender<K>): K =>

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import {
   isObject,
@@ -12,10 +11,13 @@ import {
 import { quoted } from "../../provider/kernel/text.js";
 import type { Request } from "../../provider/service/http/client.js";
 import { endpointName, runtimeOperations } from "../../provider/service/http/operations.js";
+import { messageLimits } from "../../provider/service/message-limits.js";
 import {
+  furtherMessageTypes,
+  isFurtherMessageType,
   isMessageType,
+  isOwnMessageType,
   isSenderKind,
-  type MessageType,
   maySend,
   messageTypes,
   type SenderKind,
@@ -30,23 +32,30 @@ import {
   type CallOptions,
   callOptions,
   checkedInput,
+  entriesUpTo,
+  upTo,
   violations,
 } from "./input-schemas.js";
 import {
+  type Attachment,
   type ConversationReference,
   type Customer,
   type FirstMessage,
+  frameOf,
+  furtherBody,
   kindOf,
   type ListPicker,
   type Message,
   type MessageFrame,
   type MessageOf,
+  type MessageReference,
   messageBodies,
-  messageFrame,
-  type NewConversation,
+  type OtherMessage,
+  ownBody,
   type Reply,
   type RichLink,
   type Sender,
+  type SurveyConversation,
 } from "./message.js";
 import { type ReceivedMessage, receivedMessage } from "./received-message.js";
 
@@ -57,9 +66,25 @@ const refused = (which: string, rule: string): ConversationError =>
     `Could not send message: ${which} ${rule}. Nothing was sent. Correct the message and send it again.`,
   );
 
-const typeOf = (which: string, { type }: JsonObject): MessageType => {
-  if (isMessageType(type)) return type;
-  throw refused(which, `has no known type; use one of ${messageTypes.join(", ")}`);
+type AnyMessage = Message | OtherMessage;
+
+/** The schema of a body, by the type of its message. */
+const bodySchemaOf = (type: string) => {
+  if (isMessageType(type)) return messageBodies[type].schema;
+  return isOwnMessageType(type) ? ownBody : furtherBody;
+};
+
+/**
+ * @param isOther whether only types count that the specification does not list, or only those that
+ * it lists
+ */
+const typeOf = (which: string, { type }: JsonObject, isOther: boolean): string => {
+  const isListed = isMessageType(type);
+  const isKnown = isListed || isOwnMessageType(type) || isFurtherMessageType(type);
+  if (isKnown && isListed !== isOther) return type;
+  if (isKnown) throw refused(which, `is of type ${type}: use ${isOther ? "send" : "sendOther"}`);
+  const types = isOther ? ["custom.*", ...furtherMessageTypes] : messageTypes;
+  throw refused(which, `has no known type; use one of ${types.join(", ")}`);
 };
 
 const senderOf = (which: string, { sender }: JsonObject): SenderKind => {
@@ -72,23 +97,24 @@ const senderOf = (which: string, { sender }: JsonObject): SenderKind => {
   );
 };
 
-const assertMembers = (which: string, type: MessageType, members: JsonObject): void => {
-  const ofFrame = ([name]: readonly [string, unknown]) => Object.hasOwn(messageFrame.shape, name);
+const assertMembers = (which: string, type: string, members: JsonObject): void => {
+  const frameSchema = frameOf(type);
+  const ofFrame = ([name]: readonly [string, unknown]) => Object.hasOwn(frameSchema.shape, name);
   const all = Object.entries(members);
   const frame = Object.fromEntries(all.filter(ofFrame));
   const body = Object.fromEntries(all.filter((member) => !ofFrame(member)));
   const issues = [
-    ...(messageFrame.safeParse(frame).error?.issues ?? []),
-    ...(messageBodies[type].schema.safeParse(body).error?.issues ?? []),
+    ...(frameSchema.safeParse(frame).error?.issues ?? []),
+    ...(bodySchemaOf(type).safeParse(body).error?.issues ?? []),
   ];
   if (issues.length > 0) throw refused(which, `(${type}) is not valid: ${violations(issues)}`);
 };
 
-const assertOne = (which: string, message: unknown): void => {
+const assertOne = (which: string, message: unknown, isOther: boolean): void => {
   if (!isObject(message)) throw refused(which, "is not an object");
-  const type = typeOf(which, message);
+  const type = typeOf(which, message, isOther);
   const kind = senderOf(which, message);
-  if (!maySend(kind, type)) {
+  if (isMessageType(type) && !maySend(kind, type)) {
     const rule = `is of type ${type}, which a ${kind} may not send; only ${sendersOf(type).join(", ")} may (specification §6)`;
     throw refused(which, rule);
   }
@@ -96,30 +122,37 @@ const assertOne = (which: string, message: unknown): void => {
   assertMembers(which, type, members);
 };
 
+/** How errors call a message: `message 2`, if there are several. */
+const nameOf = (index: number, { length }: readonly unknown[]): string =>
+  length === 1 ? "the message" : `message ${index + 1}`;
+
 /**
  * Refuses messages that break a rule before anything is sent: for callers without type checks, and
  * for rules that types cannot express.
  *
  * @throws ConversationError `INPUT_INVALID` naming the message and the rule
  */
-const assertMessages = (messages: readonly Message[]): void => {
+const assertMessages = (messages: readonly AnyMessage[], isOther: boolean): void => {
   if (messages.length === 0) throw refused("the list of messages", "is empty");
   messages.forEach((message, index) => {
-    assertOne(messages.length === 1 ? "the message" : `message ${index + 1}`, message);
+    assertOne(nameOf(index, messages), message, isOther);
   });
 };
 
 /*
  * In the program                                   On the wire
  * type: "text"                                     type: { value: "text" }
- * text, redact                                     content: { text, redact }
+ * text, html, xml, redact                          content: { text, redact }, { html, redact }, …
+ * content: { … }                                   content: { json: "{ … }" }
  * sender: "platform_bot", { kind, name }           sender: { type: "<vendor>_bot", participant: { name } }
  * conversation: "<id>", { conversationId }         conversation: { id }
  * conversation: { account: { channel, address } }  conversation: { account: { channel: { type }, address } }
+ * conversation: { survey: "<conversation id>" }    conversation: { type: "survey.form", parent: { id } }
  * entryPoint: "1007"                               entryPoint: { id: "1007" }
  * contacts, attachments: [ … ]                     contacts: { contact: [ … ] }, attachments: { attachment: [ … ] }
  * attributes: { name: value }                      attributes: [{ name, value }], of a message wrapped in { attribute }
- * parent: "m-1"                                    parent: { messageId: "m-1" }
+ * parent: "<message id>", { id, messageId }        parent: { id, messageId }
+ * customer, preferredAgent of a message            conversation: { id, customer, preferredAgent }
  */
 
 const pairs = (values: Readonly<Record<string, string>>): readonly JsonObject[] =>
@@ -133,28 +166,61 @@ const customerOf = ({ name, type = "individual", attributes, contacts }: Custome
     contacts: contacts && { contact: contacts.map(withoutUndefined) },
   });
 
-const newConversation = (start: NewConversation): JsonObject => {
-  const { account, customer, entryPoint, clientInfo, ...rest } = start;
+const newConversation = (start: Partial<SurveyConversation>): JsonObject => {
+  const { account, customer, entryPoint, clientInfo, survey, ...rest } = start;
   return withoutUndefined({
-    account: { channel: { type: account.channel }, address: account.address },
+    account: account && { channel: { type: account.channel }, address: account.address },
     entryPoint: entryPoint === undefined ? undefined : { id: entryPoint },
     clientInfo: clientInfo && withoutUndefined(clientInfo),
-    customer: customerOf(customer),
+    customer: customer && customerOf(customer),
+    ...(survey === undefined ? {} : { type: "survey.form", parent: { id: survey } }),
     ...rest,
   });
 };
 
-/** The ID of the conversation that a message goes on with; undefined if it starts one. */
-const conversationIdOf = (given: MessageFrame["conversation"]): string | undefined => {
+type GivenConversation = AnyMessage["conversation"];
+
+/** The ID of the conversation that a message goes on with; undefined if it names none. */
+const conversationIdOf = (given: GivenConversation): string | undefined => {
   if (typeof given === "string") return given;
   return "conversationId" in given ? given.conversationId : undefined;
 };
 
-const conversationOf = (given: MessageFrame["conversation"]): JsonObject => {
-  const id = conversationIdOf(given);
-  if (id !== undefined) return { id };
-  return typeof given === "object" && "account" in given ? newConversation(given) : {};
+/** Whether a message starts a conversation. Deletions name the account of a completed one. */
+const startsOne = ({ type, conversation }: AnyMessage): boolean =>
+  typeof conversation === "object" &&
+  ("account" in conversation || "survey" in conversation) &&
+  !(type.startsWith("delete.") || type === "undo");
+
+/** What some types say about a conversation, beside its ID. */
+const saidOf = (message: AnyMessage): JsonObject => {
+  if (message.type === "escalation.transfer")
+    return withoutUndefined({ preferredAgent: message.preferredAgent });
+  if (message.type !== "customer.info") return {};
+  const { customer, lookupContact, conversationContact } = message;
+  return withoutUndefined({
+    customer: customer && customerOf(customer),
+    lookupContact,
+    conversationContact,
+  });
 };
+
+const conversationOf = (message: AnyMessage): JsonObject => {
+  const { conversation } = message;
+  const id = conversationIdOf(conversation);
+  if (id !== undefined) return { id, ...saidOf(message) };
+  return typeof conversation === "object" && !("conversationId" in conversation)
+    ? newConversation(conversation)
+    : {};
+};
+
+const attachmentOf = (attachment: Attachment): JsonObject =>
+  "id" in attachment ? { id: attachment.id } : withoutUndefined(attachment);
+
+const parentOf = (given: MessageReference): JsonObject =>
+  typeof given === "string"
+    ? { id: given }
+    : withoutUndefined({ id: given.id, messageId: given.messageId });
 
 const attributesOf = (attributes: MessageFrame["attributes"]): JsonObject | undefined =>
   attributes && {
@@ -185,12 +251,9 @@ const linkOf = ({ version = "1", ...rest }: RichLink): JsonObject => ({
   ...rest,
 });
 
-const contentOf = (message: Message): JsonObject | undefined => {
+/** What stands as JSON text in a message; undefined if nothing does. */
+const jsonOf = (message: AnyMessage): JsonObject | undefined => {
   switch (message.type) {
-    case "text": {
-      const content = withoutUndefined({ text: message.text, redact: message.redact });
-      return Object.keys(content).length === 0 ? undefined : content;
-    }
     case "richMessage.listpicker":
       return listOf(message.content);
     case "richMessage.richlink":
@@ -200,6 +263,22 @@ const contentOf = (message: Message): JsonObject | undefined => {
     default:
       return "content" in message ? message.content : undefined;
   }
+};
+
+/** @throws ConversationError `INPUT_INVALID` if it has no JSON text, or a long one */
+const contentOf = (which: string, message: AnyMessage): JsonObject | undefined => {
+  const { text, html, xml, redact }: JsonObject = message;
+  const content = jsonOf(message);
+  assertJson(sending.title, "content", content);
+  const json = content && JSON.stringify(content);
+  const { content: most } = messageLimits;
+  if (json !== undefined && json.length > most)
+    throw refused(
+      which,
+      `(${message.type}) is not valid: content: has more than ${most} characters as JSON`,
+    );
+  const form = withoutUndefined({ text, html, xml, json });
+  return Object.keys(form).length === 0 ? undefined : { ...form, ...withoutUndefined({ redact }) };
 };
 
 /** Both, at every depth; if both have a value that is no object, the second. */
@@ -212,21 +291,21 @@ const merged = (one: JsonObject, other: JsonObject): JsonObject =>
     }),
   ]);
 
-/** A message as the service takes it (public reference, examples). */
-const messageToWire = (message: Message, platformName: string): JsonObject => {
+/** A message as the service takes it (vendor). */
+const messageToWire = (which: string, message: AnyMessage, platformName: string): JsonObject => {
   const { sender, messageId } = message;
   const name = typeof sender === "string" ? undefined : sender.name;
-  const attachments = message.type === "text" ? message.attachments : undefined;
+  const attachments = "attachments" in message ? message.attachments : undefined;
   const parent = "parent" in message ? message.parent : undefined;
   const wire = withoutUndefined({
     messageId,
     type: { value: message.type },
-    content: contentOf(message),
-    conversation: conversationOf(message.conversation),
-    attachments: attachments && { attachment: attachments },
-    parent: parent === undefined ? undefined : { messageId: parent },
+    content: contentOf(which, message),
+    conversation: conversationOf(message),
+    attachments: attachments && { attachment: attachments.map(attachmentOf) },
+    parent: parent === undefined ? undefined : parentOf(parent),
     sender: {
-      type: senderToWire(kindOf(sender), platformName),
+      type: senderToWire(kindOf<SenderKind>(sender), platformName),
       ...(name === undefined ? {} : { participant: { name } }),
     },
     attributes: attributesOf(message.attributes),
@@ -234,14 +313,13 @@ const messageToWire = (message: Message, platformName: string): JsonObject => {
   return message.extra ? merged(wire, message.extra) : wire;
 };
 
-/** The body of a send call. `metadata` is about the whole call. */
+/** The body of a call that sends these messages. `metadata` is about the whole call. */
 const sendBody = (
-  messages: readonly Message[],
-  platformName: string,
+  message: readonly JsonObject[],
   metadata?: Readonly<Record<string, string>>,
 ): JsonObject => ({
   ...(metadata ? { metadata: { attributes: pairs(metadata) } } : {}),
-  messages: { message: messages.map((message) => messageToWire(message, platformName)) },
+  messages: { message },
 });
 
 /**
@@ -254,33 +332,46 @@ export interface SentMessage {
   /** The sender's own ID for the message. */
   readonly messageId?: string;
   /** ID of the message's conversation. */
-  readonly conversationId: string;
+  readonly conversationId?: string;
 }
 
-/** The service's response to a send call. */
-export interface Sent {
-  /** ID of the first message's conversation. */
-  readonly conversationId: string;
+/** The service's response to any messages. */
+export interface SentMessages {
+  /**
+   * ID of the first message's conversation. Absent if it belongs to an entry point, or is about a
+   * completed conversation.
+   */
+  readonly conversationId?: string;
   /** The accepted messages, in the order in which they were sent. */
   readonly messages: readonly SentMessage[];
 }
 
+/** The service's response to a message in a conversation. */
+export interface Sent extends SentMessages {
+  /** ID of the message's conversation. */
+  readonly conversationId: string;
+}
+
 /** Options for a send call. */
 export interface SendOptions extends CallOptions {
-  /** Attributes that apply to the entire call. */
+  /** Attributes that apply to the entire call, at most 10 (vendor). */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-type OpenContent<T extends "escalation.transfer" | "conversation.end"> = Pick<
+type OpenContent<T extends "escalation.transfer" | "conversation.end"> = Omit<
   MessageOf<T>,
-  "attributes" | "content" | "extra" | "messageId"
+  "conversation" | "sender" | "type"
 >;
 
 /** Sends messages. Every failure is a ConversationError. */
 export interface Messages {
   /**
-   * Sends one or more messages in one call, in order (specification §4.2). A message is never sent
-   * twice. If it is unknown whether a message was sent, the error's `effect` is `unknown`.
+   * Sends one or more messages, in order (specification §4.2). A call takes at most 10 (vendor);
+   * more are sent in several calls, one after the other, and only the messages of one call are
+   * accepted or refused together. If a later call fails, the rest is not sent: the error's
+   * `details.sentMessages` says how many of the messages, from the first, the earlier calls have
+   * sent, and its `cause` is the failure of the later call. A message is never sent twice. If it is
+   * unknown whether a message was sent, the error's `effect` is `unknown`.
    *
    * @throws ConversationError `INPUT_INVALID` before anything is sent if a message breaks a rule,
    * such as a type that its sender may not send (specification §6)
@@ -291,9 +382,26 @@ export interface Messages {
    *   { type: "text", text: "Your order is on its way.", sender: "custom_bot", conversation },
    * ]);
    */
-  send(message: Message | readonly Message[], options?: SendOptions): Promise<Sent>;
+  send(message: Message | readonly Message[], options?: SendOptions): Promise<SentMessages>;
   /**
-   * Starts a conversation.
+   * Sends messages of types that the specification does not list: your own (`custom.*`), and those
+   * that only the vendor lists, such as `status.read`. Apart from that, like `send`.
+   *
+   * @throws ConversationError as for `send`
+   * @example
+   * await hub.messages.sendOther({
+   *   type: "custom.order.updated",
+   *   content: { order: "1002" },
+   *   sender: "custom_bot",
+   *   conversation,
+   * });
+   */
+  sendOther(
+    message: OtherMessage | readonly OtherMessage[],
+    options?: SendOptions,
+  ): Promise<SentMessages>;
+  /**
+   * Starts a conversation, with an account, or a survey about a conversation.
    *
    * @throws ConversationError as for `send`
    * @example
@@ -301,10 +409,7 @@ export interface Messages {
    *   type: "text",
    *   text: "Where is my order?",
    *   sender: { kind: "customer", name: "Ada Example" },
-   *   conversation: {
-   *     account: { channel: "custom.kiosk", address: "kiosk-1" },
-   *     customer: { name: "Ada Example" },
-   *   },
+   *   conversation: { account: { channel: "custom.kiosk", address: "kiosk-1" } },
    * });
    */
   start(message: FirstMessage, options?: SendOptions): Promise<Sent>;
@@ -317,8 +422,8 @@ export interface Messages {
    */
   reply(to: ConversationReference, message: Reply, options?: SendOptions): Promise<Sent>;
   /**
-   * Requests an agent by sending an `escalation.transfer` message. The effect of this type is
-   * inferred from its name; its content is not documented.
+   * Requests an agent by sending an `escalation.transfer` message, which can name a preferred one.
+   * The effect of this type is inferred from its name; its content is not documented.
    *
    * @throws ConversationError as for `send`
    * @example
@@ -382,59 +487,118 @@ const ended = (ids: readonly (string | undefined)[], error: unknown): unknown =>
 };
 
 const sendOptions = callOptions.extend({
-  metadata: z.record(z.string(), z.string("must be a string")).optional(),
+  metadata: entriesUpTo(upTo(messageLimits.shortValue), messageLimits.metadata).optional(),
 });
 
-const isList = (given: Message | readonly Message[]): given is readonly Message[] =>
+const isList = <M extends AnyMessage>(given: M | readonly M[]): given is readonly M[] =>
   Array.isArray(given);
+
+/** What must be known of a message until the answer is there. */
+interface SentParts {
+  readonly body: JsonObject;
+  readonly named: readonly {
+    readonly conversationId: string | undefined;
+    readonly messageId: string | undefined;
+    readonly starts: boolean;
+  }[];
+}
+
+/** The messages in calls that the service takes, in order. */
+const inCalls = <M>(messages: readonly M[]): readonly (readonly M[])[] => {
+  const { messages: most } = messageLimits;
+  const calls = Math.ceil(messages.length / most);
+  return Array.from({ length: calls }, (_, call) => messages.slice(call * most, (call + 1) * most));
+};
+
+/** Earlier calls have sent some of the messages: the whole must not be repeated. */
+const partly = (sent: number, all: number, error: unknown): unknown => {
+  if (sent === 0 || !isConversationError(error)) return error;
+  const rest =
+    error.effect === "none" ? `only message ${sent + 1} and those after it` : "no message twice";
+  return new ConversationError(
+    error.code,
+    `${error.message} The first ${sent} of the ${all} messages were sent by earlier calls: send ${rest}.`,
+    { ...error.details, sentMessages: sent },
+    "unknown",
+    { cause: error },
+  );
+};
+
+const inConversation = async (sent: Promise<SentMessages>): Promise<Sent> => {
+  const { conversationId, messages } = await sent;
+  if (conversationId === undefined) throw unnamed();
+  return { conversationId, messages };
+};
 
 /** Returns the message operations for a connection. */
 export const messagesOf = (request: Request, platformName: string): Messages => {
-  const call = async (
-    given: () => Message | readonly Message[],
-    options: SendOptions = {},
-  ): Promise<Sent> => {
-    const { named, sent } = prepared(sending.title, () => {
-      const one = given();
-      const { metadata, signal } = checkedInput(sending.title, "options", sendOptions, options);
-      const messages: readonly Message[] = isList(one) ? one : [one];
-      assertMessages(messages);
-      const body = sendBody(messages, platformName, metadata);
-      assertJson(sending.title, "the message", body);
-      // Until the answer is there, the caller may change the message.
-      const named = messages.map(({ conversation, messageId }) => ({
-        conversationId: conversationIdOf(conversation),
-        messageId,
-      }));
-      return { named, sent: withoutUndefined({ body, signal }) };
-    });
-    const { body } = await request(sending, sent).catch((error: unknown) => {
-      throw ended(
-        named.map(({ conversationId }) => conversationId),
-        error,
-      );
-    });
-    const answers = objectsIn(valueAt(body, "messages"), "message");
-    const messages = named.map((known, index): SentMessage => {
+  const call = async ({ body, named }: SentParts, signal?: AbortSignal) => {
+    const answer = await request(sending, withoutUndefined({ body, signal })).catch(
+      (error: unknown) => {
+        throw ended(
+          named.map(({ conversationId }) => conversationId),
+          error,
+        );
+      },
+    );
+    const answers = objectsIn(valueAt(answer.body, "messages"), "message");
+    return named.map((known, index): SentMessage => {
       const answered = answers[index];
       const conversationId = textAt(answered, "conversation", "id") ?? known.conversationId;
-      if (conversationId === undefined) throw unnamed();
+      if (conversationId === undefined && known.starts) throw unnamed();
       const messageId = textAt(answered, "messageId") ?? known.messageId;
-      return { ...withoutUndefined({ id: textAt(answered, "id"), messageId }), conversationId };
+      return withoutUndefined({ id: textAt(answered, "id"), messageId, conversationId });
     });
-    const [first] = messages;
-    if (!first) throw unnamed();
-    return { conversationId: first.conversationId, messages };
   };
-  const send: Messages["send"] = (message, options) => call(() => message, options);
+  const sendAll = async <M extends AnyMessage>(
+    given: () => M | readonly M[],
+    options: SendOptions = {},
+    isOther = false,
+  ): Promise<SentMessages> => {
+    const { calls, signal } = prepared(sending.title, () => {
+      const one = given();
+      const { metadata, signal } = checkedInput(sending.title, "options", sendOptions, options);
+      const messages: readonly M[] = isList(one) ? one : [one];
+      assertMessages(messages, isOther);
+      // Until the answers are there, the caller may change the messages.
+      const wires = messages.map((message, index) => ({
+        wire: messageToWire(nameOf(index, messages), message, platformName),
+        conversationId: conversationIdOf(message.conversation),
+        messageId: message.messageId,
+        starts: startsOne(message),
+      }));
+      const calls = inCalls(wires).map((named): SentParts => {
+        const body = sendBody(
+          named.map(({ wire }) => wire),
+          metadata,
+        );
+        assertJson(sending.title, "the message", body);
+        return { body, named };
+      });
+      return { calls, signal };
+    });
+    const sent: SentMessage[] = [];
+    const all = calls.reduce((count, { named }) => count + named.length, 0);
+    for (const parts of calls) {
+      try {
+        sent.push(...(await call(parts, signal)));
+      } catch (error) {
+        throw partly(sent.length, all, error);
+      }
+    }
+    return { messages: sent, ...withoutUndefined({ conversationId: sent[0]?.conversationId }) };
+  };
+  const within = (given: () => Message, options?: SendOptions) =>
+    inConversation(sendAll(given, options));
   return {
-    send,
-    start: send,
-    reply: (to, message, options) => call(() => ({ ...message, conversation: to }), options),
+    send: (message, options) => sendAll(() => message, options),
+    sendOther: (message, options) => sendAll(() => message, options, true),
+    start: (message, options) => within(() => message, options),
+    reply: (to, message, options) => within(() => ({ ...message, conversation: to }), options),
     escalate: (conversation, sender, more, options) =>
-      call(() => ({ ...more, type: "escalation.transfer", conversation, sender }), options),
+      within(() => ({ ...more, type: "escalation.transfer", conversation, sender }), options),
     end: (conversation, sender, more, options) =>
-      call(() => ({ ...more, type: "conversation.end", conversation, sender }), options),
+      within(() => ({ ...more, type: "conversation.end", conversation, sender }), options),
   };
 };
 

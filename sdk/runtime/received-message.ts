@@ -174,9 +174,11 @@ const contentOf = (type: string, content: unknown) => {
     return content === "" ? {} : { text: content };
   }
   if (!isObject(content)) return {};
+  const json = textAt(content, "json");
+  const object = json === undefined ? undefined : objectIn(json);
   const redact = valueAt(content, "redact");
   return {
-    content: receivedContent(type, content),
+    content: receivedContent(type, object ?? content),
     ...withoutUndefined({
       text: textAt(content, "text"),
       redact: typeof redact === "boolean" ? redact : undefined,

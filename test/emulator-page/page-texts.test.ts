@@ -42,14 +42,14 @@ test("whatever a message holds, it is shown", () => {
   );
 });
 
-test("a message is shown with its sender, text, additional content and attachments", () => {
+test("a message is shown with its sender, text, JSON and attachments", () => {
   expect(
     shownMessage({
       id: "1",
       messageId: "m",
       type: { value: "richMessage.listpicker" },
       sender: { type: "custom_bot", participant: { name: "orders-bot" } },
-      content: { text: "Which one?", options: ["a"] },
+      content: { json: '{"options":["a"]}' },
       attachments: {
         attachment: [
           { id: "i", name: "a.csv", size: 78, url: "javascript:harm()" },
@@ -70,7 +70,7 @@ test("a message is shown with its sender, text, additional content and attachmen
     sender: "custom_bot",
     side: "bot",
     name: "orders-bot",
-    text: "Which one?",
+    text: "",
     json: '{\n  "options": [\n    "a"\n  ]\n}',
     attachments: [
       { text: "a.csv (78 bytes)", id: "i", url: "", host: "" },
@@ -113,8 +113,9 @@ test("a message to be sent holds what was typed, and nothing empty", () => {
     type: { value: "text" },
     conversation: { id: "c" },
     sender: { type: "customer", participant: { name: "Ada" } },
-    content: { a: 1 },
+    content: { json: '{"a": 1}' },
   });
+  expect(() => messageToSend({ ...draft, json: "{}" })).toThrow("either text or JSON");
   for (const json of ["[1]", "1", "{", "null"])
     expect(() => messageToSend({ ...draft, json })).toThrow("JSON object");
   expect(() => messageToSend({ ...draft, text: "" })).toThrow("Enter some text.");

@@ -137,15 +137,15 @@ test("an asset that was used in a message is not deleted", async () => {
   const all = await hub();
   const byUrl = await uploaded(all);
   const byId = await uploaded(all);
-  const attachment = [{ url: byUrl.contentUrl }, { id: byId.id, name: "mine.png" }];
+  const attachment = [{ name: "mine.png", size: 2048, url: byUrl.contentUrl }, { id: byId.id }];
   const conversation = await all.begin({ attachments: { attachment } });
   for (const { id } of [byUrl, byId])
     expect(codeOf(await all.service.call("DELETE", `/assets/${id}`))).toEqual([403, "403-113"]);
   await all.logged(1);
   expect(all.bot.received[0]?.message.attachments).toMatchObject({
     attachment: [
-      { id: byUrl.id, name: "receipt.png", contentType: "image/png", size: 2048 },
-      { id: byId.id, name: "mine.png" },
+      { id: byUrl.id, name: "mine.png", contentType: "image/png", size: 2048 },
+      { id: byId.id, name: "receipt.png", contentType: "image/png", size: 2048 },
     ],
   });
   expect((await all.send(message(conversation, "customer", "text"))).status).toBe(202);

@@ -7,19 +7,11 @@ test("starting answers 202 with the ids of message and conversation", async () =
   const { service, send } = await hub();
   const reply = await send(firstMessage());
   expect(reply.status).toBe(202);
-  const now = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   expect(messagesIn(reply)).toEqual([
     {
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       messageId: "m-0001",
-      type: { value: "text" },
-      content: { text: "Where is my order?" },
       conversation: { id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
-      sender: { type: "customer", participant: { name: "Ada Example" } },
-      recipients: { recipient: [{ type: "custom_bot", participant: { name: "orders-bot" } }] },
-      status: "sent",
-      created: now,
-      sent: now,
     },
   ]);
   expect((await service.control("GET", "/stats")).json.calls).toMatchObject({
@@ -68,7 +60,6 @@ test("a completed conversation is given with its messages in order", async () =>
       customer,
       entryPoint: { id: "1007" },
       conversationContact: "email",
-      messages: "mine",
     },
   });
   await send(

@@ -148,11 +148,12 @@ test("200 messages of one conversation come in order, each once", async () => {
   const all = await hub();
   const conversation = await all.begin();
   const own = Array.from({ length: 200 }, (_, place) => `n-${place}`);
-  await all.send(
-    ...own
-      .slice(0, 100)
-      .map((messageId) => message(conversation, "customer", "text", { messageId })),
-  );
+  for (const first of Array.from({ length: 10 }, (_, call) => call * 10))
+    await all.send(
+      ...own
+        .slice(first, first + 10)
+        .map((messageId) => message(conversation, "customer", "text", { messageId })),
+    );
   for (const messageId of own.slice(100)) await further(all, conversation, messageId);
   await all.logged(201);
   expect(all.bot.messageIds).toEqual(["m-0001", ...own]);
@@ -161,7 +162,7 @@ test("200 messages of one conversation come in order, each once", async () => {
 test("a role of version v1 gets the older form", async () => {
   const { begin, send, bot, customer, logged } = await hub({ role: { version: "v1" } });
   const conversation = await begin();
-  const content = { type: "list", version: "1" };
+  const content = { json: '{"type":"list","version":"1"}' };
   await send(message(conversation, "custom_bot", "richMessage.listpicker", { content }));
   await logged(2);
   expect(bot.received[0]?.json).toEqual({

@@ -1,52 +1,169 @@
 import { expect, test } from "vitest";
-import type { JsonObject } from "../../provider/kernel/json.js";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
+import { isObject } from "../../provider/kernel/json.js";
 import { messageSenders, scopes, senders } from "../support/specification.js";
 import { address, firstMessage, hub, message, messagesIn, refusal } from "./hub.js";
 
 const { account, customer } = { account: address, customer: { name: "Ada" } };
 
 /** The first message with another conversation. */
-const about = (conversation: JsonObject | undefined) => firstMessage({ conversation });
+const about = (conversation: Json | undefined) => firstMessage({ conversation });
 
-const wrongMessages: readonly [string, JsonObject, code: string, path: string][] = [
-  ["no type", firstMessage({ type: undefined }), "400-143", "type.value"],
+const id = "21822806-0000-4000-8000-097b4f0d68a7";
+
+/** The first message with these attachments. */
+const attached = (...attachment: Json[]) => firstMessage({ attachments: { attachment } });
+const file = { name: "a.png", size: 3, url: "https://files.example.com/a.png" };
+
+/** The first message with so many attributes like this one. */
+const described = (count: number, changes: Json = {}) => {
+  const attribute = { external: true, object: "activity", name: "k", value: "v", ...changes };
+  return firstMessage({ attributes: { attribute: Array(count).fill(attribute) } });
+};
+
+const from = (more: Json) => about({ account, customer, ...more });
+const contact = (changes: Json) =>
+  from({ customer: { contacts: { contact: [{ type: "phone", address: "1", ...changes }] } } });
+
+const wrongMessages: readonly [string, Json, code: string, path: string][] = [
+  ["no type", firstMessage({ type: undefined }), "400-143", "type"],
   ["an empty type", firstMessage({ type: { value: "" } }), "400-196", "type.value"],
-  ["no sender", firstMessage({ sender: undefined }), "400-143", "sender.type"],
-  ["a sender as text", firstMessage({ sender: "customer" }), "400-143", "sender.type"],
+  ["a type that nobody has", firstMessage({ type: { value: "custom." } }), "400-196", "type.value"],
+  ["no sender", firstMessage({ sender: undefined }), "400-143", "sender"],
+  ["a sender as text", firstMessage({ sender: "customer" }), "400-196", "sender"],
   ["no conversation", about(undefined), "400-143", "conversation"],
-  ["no account", about({ customer }), "400-143", "conversation.account.channel.type"],
+  ["no account", about({ customer }), "400-143", "conversation.account"],
   [
     "no address",
     about({ customer, account: { channel: account.channel } }),
     "400-143",
     "conversation.account.address",
   ],
-  ["no customer", about({ account }), "400-143", "conversation.customer"],
-  ["a customer as text", about({ account, customer: "Ada" }), "400-196", "conversation.customer"],
+  ["a customer as text", from({ customer: "Ada" }), "400-196", "conversation.customer"],
+  [
+    "a customer of another type",
+    from({ customer: { type: "x" } }),
+    "400-196",
+    "conversation.customer.type",
+  ],
+  [
+    "a contact of another type",
+    contact({ type: "fax" }),
+    "400-196",
+    "conversation.customer.contacts.contact[0].type",
+  ],
+  [
+    "a contact of another subtype",
+    contact({ subType: "x" }),
+    "400-196",
+    "conversation.customer.contacts.contact[0].subType",
+  ],
+  ["a wrong contact", from({ lookupContact: "phone" }), "400-196", "conversation.lookupContact"],
+  [
+    "a time beyond all zones",
+    from({ clientInfo: { timeOffset: 721 } }),
+    "400-196",
+    "conversation.clientInfo.timeOffset",
+  ],
   [
     "another address",
-    about({ customer, account: { ...account, address: "x" } }),
+    about({ account: { ...account, address: "x" } }),
     "400-196",
     "conversation.account",
   ],
   [
     "another channel",
-    about({ customer, account: { ...account, channel: { type: "x" } } }),
+    about({ account: { ...account, channel: { type: "x" } } }),
     "400-196",
     "conversation.account",
   ],
   ["a number as id", about({ id: 5 }), "400-196", "conversation.id"],
+  ["a survey about nothing", about({ type: "survey.form" }), "400-143", "conversation.parent"],
+  [
+    "an unknown subject",
+    about({ type: "survey.form", parent: { id } }),
+    "400-196",
+    "conversation.parent.id",
+  ],
+  [
+    "an agent without a name",
+    from({ preferredAgent: {} }),
+    "400-143",
+    "conversation.preferredAgent.id or userName",
+  ],
   ["content as a list", firstMessage({ content: [] }), "400-196", "content"],
-  ["a number as text", firstMessage({ content: { text: 5 } }), "400-196", "content.text"],
+  ["content as text", firstMessage({ content: "Hi" }), "400-196", "content"],
+  [
+    "content without a form",
+    firstMessage({ content: { redact: true } }),
+    "400-143",
+    "content.text or html or json or xml",
+  ],
+  [
+    "content of two forms",
+    firstMessage({ content: { text: "a", html: "b" } }),
+    "400-420",
+    "content.html",
+  ],
+  [
+    "content as an object",
+    firstMessage({ content: { json: { a: 1 } } }),
+    "400-196",
+    "content.json",
+  ],
+  ["XML of a listed type", firstMessage({ content: { xml: "<a/>" } }), "400-196", "content.xml"],
+  ["an empty text", firstMessage({ content: { text: "" } }), "400-196", "content.text"],
+  [
+    "a long text",
+    firstMessage({ content: { text: "x".repeat(10_001) } }),
+    "400-358",
+    "content.text",
+  ],
   ["a number as own id", firstMessage({ messageId: 5 }), "400-196", "messageId"],
-  ["a long own id", firstMessage({ messageId: "x".repeat(256) }), "400-196", "messageId"],
+  ["a long own id", firstMessage({ messageId: "x".repeat(256) }), "400-358", "messageId"],
+  ["a member of nobody's", firstMessage({ mood: "good" }), "400-420", "mood"],
+  ["a status", firstMessage({ status: "sent" }), "400-420", "status"],
+  [
+    "an attribute of something else",
+    described(1, { object: "case" }),
+    "400-196",
+    "attributes.attribute[0].object",
+  ],
+  [
+    "a long attribute",
+    described(1, { value: "x".repeat(2049) }),
+    "400-358",
+    "attributes.attribute[0].value",
+  ],
+  ["76 attributes", described(76), "400-358", "attributes.attribute"],
   ["attachments without a box", firstMessage({ attachments: [] }), "400-196", "attachments"],
+  ["no attachment in the box", attached(), "400-196", "attachments.attachment"],
+  ["six attachments", attached(...Array(6).fill(file)), "400-358", "attachments.attachment"],
+  [
+    "an attachment without size",
+    attached({ ...file, size: undefined }),
+    "400-143",
+    "attachments.attachment[0].size",
+  ],
   [
     "an attachment without address",
-    firstMessage({ attachments: { attachment: [{ name: "a.png" }] } }),
+    attached({ name: "a", size: 1 }),
     "400-143",
     "attachments.attachment[0].url",
   ],
+  [
+    "an asset with a name",
+    attached({ id: "1001", name: "a" }),
+    "400-420",
+    "attachments.attachment[0].name",
+  ],
+  [
+    "a large attachment",
+    attached({ ...file, size: 10_485_761 }),
+    "400-196",
+    "attachments.attachment[0].size",
+  ],
+  ["a parent by its own id", firstMessage({ parent: { messageId: "m" } }), "400-143", "parent.id"],
 ];
 
 test("a wrong message is refused, and its wrong member named", async () => {
@@ -58,13 +175,19 @@ test("a wrong message is refused, and its wrong member named", async () => {
   }
 });
 
-const wrongRequests: readonly [string, JsonObject, code: string][] = [
+const wrongRequests: readonly [string, Json, code: string][] = [
   ["nothing", {}, "400-143"],
   ["no list", { messages: {} }, "400-143"],
   ["an empty list", { messages: { message: [] } }, "400-196"],
   ["an object for a list", { messages: { message: {} } }, "400-196"],
   ["text in the list", { messages: { message: ["hello"] } }, "400-196"],
-  ["too many", { messages: { message: new Array(1001).fill(firstMessage()) } }, "400-196"],
+  ["eleven", { messages: { message: Array(11).fill(firstMessage()) } }, "400-358"],
+  ["a member of nobody's", { messages: { message: [firstMessage()] }, more: 1 }, "400-420"],
+  ...["x".repeat(1024), ""].map((value): [string, Json, string] => [
+    `a value of ${value.length} characters`,
+    { metadata: { attributes: [{ name: "k", value }] }, messages: { message: [firstMessage()] } },
+    value === "" ? "400-196" : "400-358",
+  ]),
 ];
 
 test("a request without a list of messages is refused", async () => {
@@ -101,26 +224,97 @@ test("nothing follows the end of a conversation within one request", async () =>
   expect((await send(message(conversation, "customer", "text"))).status).toBe(202);
 });
 
-test("a soft deletion names an earlier message of the conversation by either id", async () => {
+test("a deletion names an earlier message of the conversation by the service's id", async () => {
   const { begin, send } = await hub();
-  const conversation = await begin();
+  const [conversation, other] = [await begin(), await begin()];
   const [sent] = messagesIn(await send(message(conversation, "customer", "text")));
-  const deletion = (parent?: unknown) =>
-    send(message(conversation, "customer", "delete.soft", parent ? { parent } : {}));
-  expect((await deletion({ messageId: "m-0001" })).status).toBe(202);
-  expect((await deletion({ messageId: sent?.id })).status).toBe(202);
-  expect(await refusal(deletion({ messageId: "m-9999" }))).toEqual([400, "400-196"]);
+  const deletion = (parent?: Json, where = conversation) =>
+    send(message(where, "customer", "delete.soft", parent ? { parent } : {}));
+  expect((await deletion({ id: sent?.id, messageId: "m-0001" })).status).toBe(202);
+  expect(await refusal(deletion({ id: sent?.id }, other))).toEqual([400, "400-196"]);
+  expect(await refusal(deletion({ id }))).toEqual([400, "400-196"]);
   expect(await refusal(deletion())).toEqual([400, "400-143"]);
 });
 
-test("a soft deletion cannot name a message of another conversation in the same request", async () => {
-  const { begin, send } = await hub();
-  const [one, other] = [await begin({ messageId: "m-1" }), await begin({ messageId: "m-2" })];
-  const both = send(
-    message(other, "customer", "text", { messageId: "m-3" }),
-    message(one, "customer", "delete.soft", { parent: { messageId: "m-3" } }),
+test("a message of a completed conversation is deleted by naming the account", async () => {
+  const { service, send } = await hub();
+  const [first] = messagesIn(await send(firstMessage()));
+  const conversation = String(isObject(first?.conversation) && first.conversation.id);
+  const deletion = (type: string) =>
+    send({
+      ...message("", "customer", type, { parent: { id: first?.id } }),
+      conversation: { account },
+    });
+  expect(await refusal(deletion("undo"))).toEqual([400, "400-196"]);
+  await send(message(conversation, "customer", "conversation.end"));
+  for (const type of ["delete.soft", "delete.permanent", "undo"])
+    expect(messagesIn(await deletion(type))).toMatchObject([
+      { conversation: { id: conversation } },
+    ]);
+  const { messages } = (await service.call("GET", `/conversations/${conversation}`)).json;
+  expect(messages).toMatchObject({ message: { length: 5 } });
+});
+
+test("an agent becomes available at an entry point, without a conversation", async () => {
+  const { service, send } = await hub();
+  for (const type of ["agent.available", "agent.unavailable"]) {
+    const there = (conversation: Json) =>
+      send({ ...message("", "platform_agent", type), conversation });
+    expect(messagesIn(await there({ entryPoint: { id: "1007" } }))).toEqual([
+      { id: expect.any(String), messageId: expect.any(String) },
+    ]);
+    expect(await refusal(there({}))).toEqual([400, "400-143"]);
+  }
+  expect((await service.control("GET", "/snapshot")).json.conversations).toEqual([]);
+});
+
+test("a survey begins on the account of the conversation that it is about", async () => {
+  const {
+    service,
+    begin,
+    send,
+    customer: screen,
+  } = await hub({
+    switches: { channelRestrictions: "ignore" },
+  });
+  const parent = { id: await begin() };
+  const survey = { json: '{"questions":[]}' };
+  const more = { content: survey, conversation: { type: "survey.form", parent } };
+  const [sent] = messagesIn(
+    await send({ ...message("", "custom_bot", "richMessage.form"), ...more }),
   );
-  expect(await refusal(both)).toEqual([400, "400-196"]);
+  expect(sent?.conversation).not.toEqual({ id: parent.id });
+  await screen.count(1);
+  expect(screen.received[0]?.message).toMatchObject({
+    content: survey,
+    conversation: { account, type: "survey.form", parent },
+  });
+  expect((await service.control("GET", "/snapshot")).json.conversations).toMatchObject([{}, {}]);
+});
+
+test("what a message says about its conversation is handed on, as sent", async () => {
+  const { begin, send, agent } = await hub({ bots: false });
+  const conversation = { id: await begin(), customer: { name: "Eve" }, lookupContact: "email" };
+  await send({ ...message("", "customer", "customer.info"), conversation });
+  await agent.count(2);
+  expect(agent.received[1]?.message.conversation).toMatchObject(conversation);
+});
+
+test("a sender that the orchestration does not name takes no part, and starts nothing", async () => {
+  const { begin, send } = await hub({ bots: false });
+  const fromBot = message(await begin(), "custom_bot", "text");
+  expect(await refusal(send(fromBot))).toEqual([400, "400-240"]);
+  expect(await refusal(send({ ...fromBot, conversation: { account } }))).toEqual([403, "403-103"]);
+  expect((await send(about({ account }))).status).toBe(202);
+});
+
+test("types of one's own, and those that only the vendor lists, are taken from anybody", async () => {
+  const { begin, send } = await hub();
+  const conversation = await begin();
+  const xml = { content: { xml: "<order/>" } };
+  expect((await send(message(conversation, "customer", "custom.order", xml))).status).toBe(202);
+  for (const type of ["status.read", "bot.transfer", "cobrowse.start"])
+    expect((await send(message(conversation, "custom_agent", type))).status).toBe(202);
 });
 
 test("what stands beside the messages is kept and delivered", async () => {
@@ -133,15 +327,14 @@ test("what stands beside the messages is kept and delivered", async () => {
 });
 
 test("each type may be sent by the senders of the specification, and by nobody else", async () => {
-  const { begin, send } = await hub({ switches: { channelRestrictions: "ignore" } });
-  const parent = { messageId: "m-0001" };
+  const { send } = await hub({ switches: { channelRestrictions: "ignore" } });
+  const begun = async () => messagesIn(await send(firstMessage()))[0] ?? {};
   for (const [type, allowed] of messageSenders)
     for (const sender of senders) {
-      const reply = await send(message(await begin(), sender, type, { parent }));
-      const isAllowed = allowed.includes(sender);
-      const expected = isAllowed ? [202, undefined] : [400, "400-196"];
+      const { id, conversation } = await begun();
+      const reply = await send({ ...message("", sender, type, { parent: { id } }), conversation });
+      const expected = allowed.includes(sender) ? [202, undefined] : [400, "400-199"];
       expect([sender, type, reply.status, reply.json.code]).toEqual([sender, type, ...expected]);
-      if (isAllowed) expect(messagesIn(reply)[0]?.type).toEqual({ value: type });
     }
 });
 

@@ -84,8 +84,8 @@ test("a thousand conversations on a slow callback open few connections, and all 
     }, 20);
   };
   const conversations = 1_000;
-  for (let sent = 0; sent < conversations; sent += 50)
-    await all.send(...Array.from({ length: 50 }, () => firstMessage()));
+  for (let sent = 0; sent < conversations; sent += 10)
+    await all.send(...Array.from({ length: 10 }, () => firstMessage()));
   // The API answers meanwhile.
   expect((await service.call("GET", "/channels")).status).toBe(200);
   const log = await all.logged(conversations);
@@ -133,7 +133,7 @@ const notConvertible: readonly [string, unknown][] = [
   ["messageId", { toString: 1, valueOf: 1 }],
   ["conversation", { account: { channel: { type: { toString: 1 } }, address: { toString: 1 } } }],
   ["conversation", { id: { toString: 1 } }],
-  ["parent", { messageId: { toString: null } }],
+  ["parent", { id: { toString: null } }],
   ["attachments", { attachment: [{ id: { toString: 1 }, url: { toString: 1 } }] }],
 ];
 
@@ -154,11 +154,11 @@ test("an attachment at an address of another origin is no asset of this one", as
   const own = new URL(String(contentUrl));
   const foreign = `https://files.example.com${own.pathname}${own.search}`;
   const attached = (url: string) =>
-    firstMessage({ attachments: { attachment: [{ name: "a.png", url }] } });
+    firstMessage({ attachments: { attachment: [{ name: "a.png", size: 3, url }] } });
   expect((await all.send(attached(foreign))).status).toBe(202);
   await all.logged(1);
   expect(all.bot.received[0]?.message.attachments).toEqual({
-    attachment: [{ name: "a.png", url: foreign }],
+    attachment: [{ name: "a.png", size: 3, url: foreign }],
   });
   expect((await service.call("DELETE", `/assets/${id}`)).status).toBe(204);
   // No asset of that id: on the own origin that is refused.
@@ -178,6 +178,6 @@ test("an asset is known by every name that the emulator was called by", async ()
   });
   const url = String(reply.json.contentUrl);
   expect(url).toContain("emulator.example");
-  await all.begin({ attachments: { attachment: [{ name: "a.png", url }] } });
+  await all.begin({ attachments: { attachment: [{ name: "a.png", size: 3, url }] } });
   expect((await service.call("DELETE", `/assets/${reply.json.id}`)).status).toBe(403);
 });

@@ -24,6 +24,7 @@ const attached = (...attachment: JsonObject[]) => firstMessage({ attachments: { 
 
 const file = (name: string, more: JsonObject = {}): JsonObject => ({
   name,
+  size: 1,
   url: `https://files.example.com/${name}`,
   ...more,
 });
@@ -43,15 +44,8 @@ const cases: Case[] = [
   [
     "a text longer than the longest",
     { maxTextLength: 5 },
-    firstMessage({ content: { text: "12345" } }),
-    firstMessage({ content: { text: "123456" } }),
-    "content.text",
-  ],
-  [
-    "a text as plain content that is longer than the longest",
-    { maxTextLength: 5 },
-    firstMessage({ content: "👍👍👍👍👍" }),
-    firstMessage({ content: "👍👍👍👍👍👍" }),
+    firstMessage({ content: { text: "👍👍👍👍👍" } }),
+    firstMessage({ content: { text: "👍👍👍👍👍👍" } }),
     "content.text",
   ],
   [
@@ -83,13 +77,6 @@ const cases: Case[] = [
     "attachments.attachment[1]",
   ],
   [
-    "a blocked extension that only the address shows",
-    policy({ enabled: true, type: "block", extensions: ["exe"] }),
-    attached({ url: "https://files.example.com/a.png?x=b.exe" }),
-    attached({ url: "https://files.example.com/a.exe?x=b.png" }),
-    "attachments.attachment[0]",
-  ],
-  [
     "an extension that is not allowed",
     policy({ enabled: true, type: "allow", extensions: ["png"] }),
     attached(file("a.PNG")),
@@ -104,10 +91,10 @@ const cases: Case[] = [
     "attachments.attachment[0]",
   ],
   [
-    "an attachment larger than the largest, also with the size as text",
+    "an attachment larger than the largest",
     policy({ enabled: true, maxSize: 100 }),
-    attached(file("a.png", { size: 100 }), file("b.png", { size: "100" }), file("c.png")),
-    attached(file("a.png", { size: "101" })),
+    attached(file("a.png", { size: 100 }), file("c.png")),
+    attached(file("a.png", { size: 101 })),
     "attachments.attachment[0].size",
   ],
 ];

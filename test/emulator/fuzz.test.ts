@@ -77,11 +77,14 @@ const greeting = {
   },
   sender: { type: "customer", participant: { name: "Ada" } },
   attachments: { attachment: [{ name: "a.png", url: "https://files.example.com/a.png", size: 1 }] },
-  parent: { messageId: "m-0" },
+  parent: { id: "21822806-0000-4000-8000-097b4f0d68a7" },
 };
 
 const runtimeBodies: readonly (readonly [path: string, body: object])[] = [
-  ["/conversations/messages", { metadata: { attributes: [] }, messages: { message: [greeting] } }],
+  [
+    "/conversations/messages",
+    { metadata: { attributes: [{ name: "a", value: "b" }] }, messages: { message: [greeting] } },
+  ],
   [
     "/assets",
     { channel: { type: "custom.kiosk" }, sender: { type: "customer" }, name: "a.png", size: 3 },

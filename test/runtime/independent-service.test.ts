@@ -130,7 +130,10 @@ test.each(["v1", "v3"] as const)(
 test("the transcript of a completed conversation is read", async () => {
   const { client } = await independent();
   const { messages, conversations } = client;
-  const { conversationId } = await messages.start({
+  const {
+    conversationId,
+    messages: [first],
+  } = await messages.start({
     type: "text",
     text: "Hello",
     sender: ada,
@@ -141,7 +144,7 @@ test("the transcript of a completed conversation is read", async () => {
     type: "delete.soft",
     sender: "customer",
     conversation: conversationId,
-    parent: "own-1",
+    parent: { id: `${first?.id}`, messageId: "own-1" },
   });
   await messages.end(conversationId, "platform_bot");
   const read = await conversations.get(conversationId);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { objectsIn, textAt, valueAt } from "../../provider/kernel/json.js";
 import {
   isConversationOver,
   type Message,
@@ -27,6 +28,16 @@ const answer = (...ids: string[]) =>
     },
   });
 
+const accepted = json(202, { messages: { message: [{ id: "x", conversation: { id: "c-1" } }] } });
+
+const account = { channel: "custom.kiosk", address: "k-1" };
+
+/** The JSON in the content of the messages of a body. */
+const jsonIn = (body: unknown): unknown[] =>
+  objectsIn(valueAt(body, "messages"), "message").map((message) =>
+    JSON.parse(textAt(message, "content", "json") ?? "null"),
+  );
+
 /** The first message of the public example. */
 const first: Message = {
   messageId: "m-0001",
@@ -48,7 +59,7 @@ const first: Message = {
       ],
     },
   },
-  attributes: { k: { value: "v", external: true } },
+  attributes: { k: { value: "v", external: true, object: "customer" } },
 };
 
 test("a first message travels as the public example shows", async () => {
@@ -86,14 +97,16 @@ test("a first message travels as the public example shows", async () => {
             },
           },
           sender: { type: "customer", participant: { name: "Ada Example" } },
-          attributes: { attribute: [{ external: true, name: "k", value: "v" }] },
+          attributes: {
+            attribute: [{ external: true, object: "customer", name: "k", value: "v" }],
+          },
         },
       ],
     },
   });
 });
 
-test("an attachment and a soft deletion travel as the public example shows", async () => {
+test("attachments in both forms and a soft deletion travel as the service takes them", async () => {
   await using live = await connectedClient(answer("x", "y"));
   const receipt = {
     name: "receipt.png",
@@ -101,10 +114,12 @@ test("an attachment and a soft deletion travel as the public example shows", asy
     size: 20480,
     url: "https://files.example.com/receipt.png",
   };
+  const asset = { id: "1001", name: "b.png", contentType: "image/png", size: 3 };
   const sender = { kind: "customer", name: "Ada Example" } as const;
   await live.client.messages.send([
-    { messageId: "m-0002", type: "text", sender, conversation, attachments: [receipt] },
-    { type: "delete.soft", sender: "customer", conversation, parent: "m-0001" },
+    { messageId: "m-0002", type: "text", sender, conversation, attachments: [receipt, asset] },
+    { type: "delete.soft", sender: "customer", conversation, parent: { id: "p", messageId: "m" } },
+    { type: "undo", sender: "customer", conversation: { account }, parent: "p" },
   ]);
   expect(live.lastBody).toEqual({
     messages: {
@@ -113,13 +128,19 @@ test("an attachment and a soft deletion travel as the public example shows", asy
           messageId: "m-0002",
           type: { value: "text" },
           conversation: { id: conversation },
-          attachments: { attachment: [receipt] },
+          attachments: { attachment: [receipt, { id: "1001" }] },
           sender: { type: "customer", participant: { name: "Ada Example" } },
         },
         {
           type: { value: "delete.soft" },
           conversation: { id: conversation },
-          parent: { messageId: "m-0001" },
+          parent: { id: "p", messageId: "m" },
+          sender: { type: "customer" },
+        },
+        {
+          type: { value: "undo" },
+          conversation: { account: { channel: { type: "custom.kiosk" }, address: "k-1" } },
+          parent: { id: "p" },
           sender: { type: "customer" },
         },
       ],
@@ -151,21 +172,15 @@ test("a list picker and a rich link get the members that the examples show", asy
     multipleSelection: false,
     items: [{ id: "7", title: "Shoes", actions: [{ type: "postback" }] }],
   };
-  expect(live.lastBody).toMatchObject({
-    messages: {
-      message: [
-        {
-          content: {
-            type: "list",
-            version: "1",
-            title: "Which order?",
-            list: { multipleSelection: false, sections: [section] },
-          },
-        },
-        { content: { type: "web_url", version: "1", imageid: "i", images } },
-      ],
+  expect(jsonIn(live.lastBody)).toEqual([
+    {
+      type: "list",
+      version: "1",
+      title: "Which order?",
+      list: { multipleSelection: false, sections: [section] },
     },
-  });
+    { type: "web_url", version: "1", imageid: "i", images },
+  ]);
 });
 
 test("the vendor's own word stands for platform on the wire", async () => {
@@ -189,6 +204,113 @@ test("further members are merged in at every depth", async () => {
   expect(live.lastBody).toMatchObject({
     messages: { message: [{ content: { text: "Hi", mood: "happy" }, priority: 1 }] },
   });
+});
+
+test("content has one form, and what is said about a conversation stands beside its id", async () => {
+  await using live = await connectedClient(answer("1", "2", "3", "4", "5"));
+  await live.client.messages.send([
+    { type: "text", html: "<b>Hi</b>", redact: true, sender: "custom_bot", conversation },
+    { type: "error", content: { code: 5 }, sender: "custom_bot", conversation },
+    {
+      type: "customer.info",
+      sender: "customer",
+      conversation,
+      customer: { name: "Eve" },
+      lookupContact: "phone.home",
+    },
+    {
+      type: "richMessage.form",
+      content: { a: 1 },
+      sender: "custom_bot",
+      conversation: { survey: conversation },
+    },
+    { type: "agent.available", sender: "custom_agent", conversation: { entryPoint: "1007" } },
+  ]);
+  expect(live.lastBody).toMatchObject({
+    messages: {
+      message: [
+        { content: { html: "<b>Hi</b>", redact: true } },
+        { content: { json: '{"code":5}' } },
+        {
+          conversation: {
+            id: conversation,
+            customer: { name: "Eve", type: "individual" },
+            lookupContact: "phone.home",
+          },
+        },
+        {
+          content: { json: '{"a":1}' },
+          conversation: { type: "survey.form", parent: { id: conversation } },
+        },
+        { conversation: { entryPoint: { id: "1007" } } },
+      ],
+    },
+  });
+});
+
+test("types that the specification does not list are sent on request", async () => {
+  await using live = await connectedClient(accepted);
+  const own = { type: "custom.order", sender: "custom_bot", conversation } as const;
+  await live.client.messages.sendOther({ ...own, xml: "<order/>", attachments: [{ id: "1" }] });
+  expect(live.lastBody).toMatchObject({
+    messages: {
+      message: [
+        {
+          type: { value: "custom.order" },
+          content: { xml: "<order/>" },
+          attachments: { attachment: [{ id: "1" }] },
+        },
+      ],
+    },
+  });
+  await live.client.messages.sendOther([
+    { type: "status.read", sender: "customer", conversation, parent: "p" },
+    { ...own, content: { order: 1 } },
+  ]);
+  expect(jsonIn(live.lastBody)).toEqual([null, { order: 1 }]);
+  // As a program without type checks would call it.
+  const listed = JSON.parse('{"type":"text","text":"Hi","sender":"customer","conversation":"c"}');
+  await expect(live.client.messages.sendOther(listed)).rejects.toThrow("is of type text: use send");
+  const others = JSON.parse('{"type":"custom.a","sender":"customer","conversation":"c"}');
+  await expect(live.client.messages.send(others)).rejects.toThrow("custom.a: use sendOther");
+  expect(live.hub.calls).toHaveLength(2);
+});
+
+const many = (count: number): readonly Message[] =>
+  Array.from({ length: count }, (_, place) => ({
+    type: "text",
+    text: `${place + 1}`,
+    sender: "customer",
+    conversation,
+  }));
+
+test("more than ten messages go in several calls, in order", async () => {
+  await using live = await connectedClient(answer("x"));
+  const { messages } = await live.client.messages.send(many(25), { metadata: { a: "b" } });
+  const bodies = live.hub.calls.map(({ body }) => JSON.parse(body));
+  const texts = bodies.map((body) =>
+    objectsIn(body.messages, "message").map((message) => textAt(message, "content", "text")),
+  );
+  expect(texts.map(({ length }) => length)).toEqual([10, 10, 5]);
+  expect(texts.flat().map(Number)).toEqual(many(25).map((_, place) => place + 1));
+  expect(bodies.map(({ metadata }) => metadata.attributes.length)).toEqual([1, 1, 1]);
+  expect(messages).toHaveLength(25);
+});
+
+test("if a later call fails, the error says which messages were sent, and the rest is not sent", async () => {
+  await using live = await connectedClient(
+    inTurn(answer("x"), json(400, { code: "400-630" }), answer("x")),
+  );
+  const failure = await failureOf(live.client.messages.send(many(25)));
+  expect(failure).toMatchObject({
+    code: "REJECTED",
+    effect: "unknown",
+    details: { sentMessages: 10, serviceCode: "400-630" },
+    message: expect.stringContaining("The first 10 of the 25 messages were sent"),
+    cause: { effect: "none" },
+  });
+  expect(isConversationOver(failure)).toBe(true);
+  expect(live.hub.calls).toHaveLength(2);
 });
 
 test("the answer gives conversation and ids, in the order sent", async () => {
@@ -228,7 +350,8 @@ test("reply, escalate and end take what was received from the conversation", asy
   const received = { conversationId: "c-1", id: "m" };
   const bot = { kind: "custom_bot", name: "orders" } as const;
   await messages.reply(received, { type: "text", text: "One moment", sender: bot });
-  await messages.escalate(received, bot, { content: { reason: "refund" } });
+  const preferredAgent = { userName: "sam" };
+  await messages.escalate(received, bot, { content: { reason: "refund" }, preferredAgent });
   await messages.end("c-1", "custom_agent");
   const sent = live.hub.calls.map(({ body }) => JSON.parse(body).messages.message[0]);
   const sender = { type: "custom_bot", participant: { name: "orders" } };
@@ -241,8 +364,8 @@ test("reply, escalate and end take what was received from the conversation", asy
     },
     {
       type: { value: "escalation.transfer" },
-      content: { reason: "refund" },
-      conversation: { id: "c-1" },
+      content: { json: '{"reason":"refund"}' },
+      conversation: { id: "c-1", preferredAgent: { userName: "sam" } },
       sender,
     },
     {
@@ -290,12 +413,13 @@ test("the stack of a failed call names the line that made it, awaited or not", a
 });
 
 const text = { type: "text", text: "Hi", sender: "customer", conversation: "c-1" };
+const starting = (customer: object) => ({ ...text, conversation: { account, customer } });
 
 test.each<[string, unknown, string]>([
   ["an unknown type", { ...text, type: "text.loud" }, "has no known type"],
   ["an unknown sender", { ...text, sender: "robot" }, "needs a sender"],
   ["a sender with more", { ...text, sender: { kind: "customer", id: 1 } }, "needs a sender"],
-  ["a text without text", { ...text, text: undefined }, "needs text, attachments, or both"],
+  ["a text without text", { ...text, text: undefined }, "needs text, html, or attachments"],
   ["a text that is none", { ...text, text: 5 }, "text:"],
   ["an empty text", { ...text, text: "" }, "text: must not be empty"],
   ["a member that is not known", { ...text, txet: "Hi" }, '"txet"'],
@@ -309,7 +433,7 @@ test.each<[string, unknown, string]>([
   [
     "an attachment without a place",
     { ...text, attachments: [{ name: "a.png", contentType: "image/png", size: 1 }] },
-    'attachments[0]: needs "url" or "id"',
+    "attachments[0].url:",
   ],
   [
     "content that is no JSON",
@@ -320,6 +444,46 @@ test.each<[string, unknown, string]>([
       content: { at: new Date(0) },
     },
     "content: must be a JSON object",
+  ],
+  ["a text and HTML", { ...text, html: "<b>Hi</b>" }, "must have only one of text, html"],
+  ["a long text", { ...text, text: "x".repeat(10_001) }, "text: must have at most 10000"],
+  ["a long own id", { ...text, messageId: "x".repeat(256) }, "messageId: must have at most 255"],
+  ["no attributes", { ...text, attributes: {} }, "attributes: must have 1 to 75 entries"],
+  [
+    "76 attributes",
+    { ...text, attributes: Object.fromEntries(many(76).map((_, place) => [place, "v"])) },
+    "attributes: must have 1 to 75 entries",
+  ],
+  ["a long attribute", { ...text, attributes: { a: "x".repeat(2049) } }, "attributes.a:"],
+  ["six attachments", { ...text, attachments: Array(6).fill({ id: "1" }) }, "attachments: must"],
+  [
+    "an attachment that is too large",
+    {
+      ...text,
+      attachments: [{ name: "a", size: 10_485_761, url: "https://files.example.com/a" }],
+    },
+    "attachments[0].size",
+  ],
+  ["a parent without the service's id", { ...text, parent: { messageId: "m" } }, "parent: must be"],
+  [
+    "JSON that is too long",
+    { type: "error", sender: "customer", conversation: "c-1", content: { a: "x".repeat(9_993) } },
+    "content: has more than 10000 characters as JSON",
+  ],
+  [
+    "an available agent in a conversation",
+    { type: "agent.available", sender: "custom_agent", conversation: "c-1" },
+    "conversation:",
+  ],
+  [
+    "a contact of an unknown type",
+    starting({ contacts: [{ type: "fax", address: "1" }] }),
+    "type:",
+  ],
+  [
+    "a customer with a long name",
+    starting({ name: "x".repeat(256) }),
+    "conversation.customer.name",
   ],
   ["no message at all", null, "is not an object"],
   ["an empty list", [], "is empty"],
@@ -353,9 +517,9 @@ const bodies: Readonly<Record<string, object>> = {
   },
   "conversation.state": { content: { status: "escalated" } },
   "delete.soft": { parent: "m-1" },
+  "agent.available": { conversation: { entryPoint: "1007" } },
+  "agent.unavailable": { conversation: { entryPoint: "1007" } },
 };
-
-const accepted = json(202, { messages: { message: [{ id: "x", conversation: { id: "c-1" } }] } });
 
 test("the specification has 30 types and 5 kinds of senders, in this order", () => {
   expect(messageTypes).toEqual(messageSenders.map(([type]) => type));

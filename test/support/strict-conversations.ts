@@ -114,11 +114,13 @@ const strictContent = (channelType: string, origin: () => string) => {
     create,
     item,
     vault,
-    /** Marks what a message carries as used; false where there is no such asset. */
-    use: (id: unknown): boolean => {
+    /** Marks what a message carries as used, and describes it; nothing where there is no such asset. */
+    use: ({ id, ...rest }: Json): readonly Json[] => {
       const asset = assets.get(String(id));
-      if (asset) asset.used = true;
-      return asset?.content !== undefined;
+      if (!asset?.content || Object.keys(rest).length > 0) return [];
+      asset.used = true;
+      const { name, size, contentType } = asset;
+      return [{ id, name, size, contentType }];
     },
   };
 };
@@ -145,7 +147,8 @@ const v1 = (message: Json): Json => ({
 /** The content arrives as text in callbacks: the text itself, or JSON text. */
 const asText = (content: unknown): unknown => {
   if (typeof content !== "object" || content === null) return content;
-  return "text" in content ? content.text : JSON.stringify(content);
+  const { text, html, json }: Json = { ...content };
+  return text ?? html ?? json;
 };
 
 /**
@@ -239,8 +242,7 @@ export const strictConversations = (sides: StrictSides, origin: () => string) =>
     const { account: named } = given;
     const isOurs =
       objectAt(named, "channel").type === account.channel &&
-      objectAt(given, "account").address === account.address &&
-      objectAt(given, "customer").type === "individual";
+      objectAt(given, "account").address === account.address;
     if (!isOurs) return undefined;
     const begun = { id: randomUUID(), about: given, side: "bot" as const, messages: [] };
     conversations.set(begun.id, begun);
@@ -265,14 +267,21 @@ export const strictConversations = (sides: StrictSides, origin: () => string) =>
   const accept = (message: Json): Reply | Json => {
     const type = String(objectAt(message, "type").value);
     const sender = String(objectAt(message, "sender").type);
-    if (!senders[type]?.includes(sender)) return refuse(400, 196, `${sender} may not send ${type}`);
+    if (!senders[type]?.includes(sender)) return refuse(400, 199, `${sender} may not send ${type}`);
     const attachments = objectAt(message, "attachments").attachment;
     const carried = Array.isArray(attachments) ? (attachments as Json[]) : [];
-    if (!carried.every(({ id }) => content.use(id))) return refuse(400, 152, "No such asset.");
+    const attachment = carried.flatMap(content.use);
+    if (attachment.length < carried.length) return refuse(400, 196, "No such asset.");
+    const forms = Object.entries(objectAt(message, "content")).filter(
+      ([name]) => name !== "redact",
+    );
+    if (forms.length > 1 || forms.some(([, text]) => typeof text !== "string"))
+      return refuse(400, 196, "No content in one form.");
     const conversation = conversationOf(objectAt(message, "conversation"));
     if (!conversation || conversation.side === "over") return refuse(400, 630, "Not usable.");
     const reported = {
       ...message,
+      ...(carried.length > 0 ? { attachments: { attachment } } : {}),
       id: `msg/${conversation.messages.length + 1}:${conversation.id}`,
       conversation: { id: conversation.id },
       created: new Date().toISOString(),
@@ -285,6 +294,7 @@ export const strictConversations = (sides: StrictSides, origin: () => string) =>
   const send = (body: Json): Reply => {
     const list = objectAt(body, "messages").message;
     if (!Array.isArray(list) || list.length === 0) return refuse(400, 143, "messages missing");
+    if (list.length > 10) return refuse(400, 358, "Too many messages.");
     const answers: Json[] = [];
     for (const message of list) {
       const answer = accept(message as Json);

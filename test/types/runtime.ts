@@ -41,7 +41,18 @@ hub.messages.send({ type: "richMessage.form", sender: "customer", conversation }
 hub.messages.send({ type: "text.loud", sender: "customer", conversation });
 // @ts-expect-error no such sender
 hub.messages.send({ type: "text", text: "Hi", sender: "system", conversation });
-// @ts-expect-error a text has a text, or attachments
+hub.messages.send({ type: "text", html: "<b>Hi</b>", redact: true, sender: "customer", conversation });
+// @ts-expect-error a text has one form
+hub.messages.send({ type: "text", html: "<b>Hi</b>", text: "Hi", sender: "customer", conversation });
+hub.messages.send({ type: "agent.available", sender: "custom_agent", conversation: { entryPoint: "1007" } });
+// @ts-expect-error an agent is available at an entry point
+hub.messages.send({ type: "agent.available", sender: "custom_agent", conversation });
+hub.messages.sendOther({ type: "custom.order", xml: "<a/>", sender: "customer", conversation });
+// @ts-expect-error only own types have XML
+hub.messages.sendOther({ type: "status.read", xml: "<a/>", sender: "customer", conversation });
+// @ts-expect-error not beside the types of the specification
+hub.messages.send({ type: "custom.order", sender: "customer", conversation });
+// @ts-expect-error a text has a text, HTML, or attachments
 hub.messages.send({ type: "text", sender: "customer", conversation });
 // @ts-expect-error a soft deletion names the message
 hub.messages.send({ type: "delete.soft", sender: "customer", conversation });
@@ -56,8 +67,10 @@ const start = { account: { channel: "custom.kiosk", address: "k-1" }, customer: 
 hub.messages.start({ type: "text", text: "Hi", sender: "customer", conversation: start });
 // @ts-expect-error a start needs more than an id
 hub.messages.start({ type: "text", text: "Hi", sender: "customer", conversation: "c-1" });
-// @ts-expect-error a start needs a customer
 hub.messages.start({ type: "text", text: "Hi", sender: "customer", conversation: { account: start.account } });
+hub.messages.start({ type: "richMessage.form", sender: "custom_bot", conversation: { survey: "c-1" } });
+// @ts-expect-error a start needs an account, or the subject of a survey
+hub.messages.start({ type: "text", text: "Hi", sender: "customer", conversation: { customer: start.customer } });
 
 hub.messages.reply("c-1", { type: "richMessage.quickreply", sender: "custom_bot", content: { any: 1 } });
 hub.messages.escalate({ conversationId: "c-1" }, "custom_bot");

@@ -54,13 +54,16 @@ const shownAttachment = (attachment) => {
   return { text, id, url, host: text.startsWith(`${origin}/`) ? "" : host };
 };
 
-/** The JSON of content beside its text; empty if there is none. @param {unknown} content */
-const restOf = (content) => {
-  if (content === undefined || typeof content === "string") return "";
-  if (!isRecord(content)) return inertJson(content);
-  const { text, ...rest } = content;
-  const all = typeof text === "string" ? rest : content;
-  return Object.keys(all).length > 0 ? inertJson(all) : "";
+/** The text of a message in its form; empty if it is JSON. @param {unknown} content */
+const textOf = (content) =>
+  textIn(content, "text") || textIn(content, "html") || textIn(content, "xml");
+
+/** The JSON of content, for people; empty if it is text. @param {unknown} content */
+const jsonOf = (content) => {
+  if (content === undefined || textOf(content) !== "") return "";
+  const json = textIn(content, "json");
+  const value = json === "" ? content : parsedJson(json);
+  return value === undefined ? json : inertJson(value);
 };
 
 /** A message as the transcript shows it. @typedef {ReturnType<typeof shownMessage>} ShownMessage */
@@ -83,8 +86,8 @@ export const shownMessage = (message) => {
     sender,
     side: sideOfSender(sender),
     name: textIn(message, "sender", "participant", "name"),
-    text: typeof content === "string" ? content : textIn(content, "text"),
-    json: restOf(content),
+    text: textOf(content),
+    json: jsonOf(content),
     attachments,
     /** It reports an event, in one line. */
     isEvent: !isSpoken,
@@ -93,13 +96,13 @@ export const shownMessage = (message) => {
   };
 };
 
-/** @param {string} text @returns {Json} */
-const parsedObject = (text) => {
-  const value = parsedJson(text);
-  if (isRecord(value)) return value;
-  throw new Error(
-    'Additional content must be a JSON object, such as {"listpicker": {"options": []}}.',
-  );
+/** The content of a message, in one of its forms; undefined if there is none. @param {string} text @param {string} json */
+const contentOf = (text, json) => {
+  if (json.trim() === "") return text === "" ? undefined : { text };
+  if (!isRecord(parsedJson(json)))
+    throw new Error('The content must be a JSON object, such as {"title": "Which order is it?"}.');
+  if (text !== "") throw new Error("Enter either text or JSON: a message has one of them.");
+  return { json };
 };
 
 /**
@@ -110,19 +113,18 @@ const parsedObject = (text) => {
  * @param {string} draft.type
  * @param {string} draft.name sender's displayed name; empty if none
  * @param {string} draft.text
- * @param {string} draft.json additional content: the text of a JSON object; empty if none
+ * @param {string} draft.json the text of a JSON object, in place of a text; empty if none
  * @param {Json} draft.conversation
- * @throws {Error} if the additional content is not a JSON object, or a text message is empty
+ * @throws {Error} if the JSON is not an object, if there is text, too, or if a text message is empty
  */
 export const messageToSend = ({ sender, type, name, text, json, conversation }) => {
-  const further = json.trim() === "" ? {} : parsedObject(json);
-  const content = text === "" ? further : { ...further, text };
-  if (type === "text" && Object.keys(content).length === 0) throw new Error("Enter some text.");
+  const content = contentOf(text, json);
+  if (type === "text" && !content) throw new Error("Enter some text.");
   return {
     type: { value: type },
     conversation,
     sender: { type: sender, ...(name === "" ? {} : { participant: { name } }) },
-    ...(Object.keys(content).length > 0 ? { content } : {}),
+    ...(content ? { content } : {}),
   };
 };
 
@@ -173,7 +175,7 @@ export class Composer {
         element(
           "details",
           {},
-          element("summary", {}, "Additional content"),
+          element("summary", {}, "JSON content"),
           labelled("Content as a JSON object", this.#json),
         ),
         this.button,

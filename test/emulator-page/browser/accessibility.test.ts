@@ -66,7 +66,7 @@ const expectAccessible = async (
       message: [
         {
           type: { value: "richMessage.listpicker" },
-          content: { text: "Which one?", options: ["a", "b"] },
+          content: { json: '{"title":"Which one?","options":["a","b"]}' },
           conversation: { id: "70000000-0000-4000-8000-000000000001" },
           sender: { type: "custom_agent" },
         },
@@ -85,7 +85,9 @@ const expectAccessible = async (
     const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(wider, `${look}: ${name} is wider than the window`).toBeLessThanOrEqual(0);
   }
-  await sendAsset(service, "orders.csv", "a,b", [{ name: "b", url: "https://x.example/" }]);
+  await sendAsset(service, "orders.csv", "a,b", [
+    { name: "b", size: 1, url: "https://x.example/" },
+  ]);
   await view("conversations");
   await page.getByLabel("Search").fill("Attachment");
   await page.locator(".item mark").waitFor();

@@ -191,7 +191,7 @@ describe("conversations", () => {
       status: 202,
       clientId: "page",
     });
-    await form.getByText("Additional content").click();
+    await form.getByText("JSON content").click();
     await form.getByLabel("Content as a JSON object").fill("[1]");
     await form.getByRole("button", { name: "Send" }).click();
     await form.getByText("must be a JSON object").waitFor();

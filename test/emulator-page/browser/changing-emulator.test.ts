@@ -90,7 +90,7 @@ describe("what a person has begun", () => {
   inBrowser("stays with its conversation", async (started) => {
     const { page, view } = await openPage(started, { sample: smallAccount, mayFail: /400/ });
     await view(`conversations/${second}`);
-    await page.getByText("Additional content").click();
+    await page.getByText("JSON content").click();
     await page.getByLabel("Content as a JSON object").fill("[1]");
     await textOf(page).fill("For the second");
     await page.getByRole("button", { name: "Send" }).click();
