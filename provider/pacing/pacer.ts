@@ -124,7 +124,6 @@ export const pacedCalls = (options: PacingOptions): Pace => {
   const plan = new TenantPlan({
     store,
     key: `${tenant}:plan ${options.plan ?? ""}`,
-    clock,
     plan: options.plan,
     onGuess: onGuessOf(options),
   });

@@ -1,4 +1,3 @@
-import type { Clock } from "../kernel/clock.js";
 import { isObject } from "../kernel/json.js";
 import { type Plan, plans } from "../service/plans.js";
 import type { PlanRates } from "./plan-rates.js";
@@ -8,7 +7,6 @@ interface TenantPlanOptions {
   readonly store: BucketStore;
   /** Name of the plan in the store. */
   readonly key: string;
-  readonly clock: Pick<Clock, "now">;
   /** As configured. Left out: found out. */
   readonly plan?: Plan | undefined;
   /** Called once with the apparent plan, unless it is the expected one. */
@@ -18,33 +16,24 @@ interface TenantPlanOptions {
 /** What a call shows about the plan. */
 export type PlanEvidence = "accepted" | "refused";
 
-/** What one process has seen on one endpoint since a refusal; times in monotonic milliseconds. */
+/** What one process has seen on an endpoint since its first refusal. */
 interface Outcomes {
-  /** Refusals without a series of successes between them. */
   readonly refusals: number;
   /** Successful calls since the last refusal. */
-  readonly acceptedSince: number;
-  /** Start of the calls that follow each other closely, and how many of these were successful. */
-  readonly since: number | undefined;
-  readonly accepted: number;
-  readonly last: number;
+  accepted: number;
 }
-
-/** A guess is trusted no longer than this: plans are bought and canceled. */
-const believedMs = 24 * 60 * 60_000;
 
 /**
  * Number of successful calls before a guess is reported: a temporary guess on the way down is over
  * sooner.
  */
-const reportedAfter = 5;
+const reportedAfter = 4;
 
 /**
- * Calls that succeed at less than this fraction of a plan's rate, and are refused, are evidence
- * against it. With 0.6 it takes up to twice as many refusals to find a lower plan (measured in
- * virtual time).
+ * Number of refusals that disprove a plan that nobody has configured. With 4 the lowest plan is
+ * found after 8 refused calls instead of 6, with 2 near misses would be enough.
  */
-const tooSlow = 0.8;
+const mostUnsureRefusals = 3;
 
 /**
  * Number of refusals that disprove a configured plan. After only a few, other users' traffic would
@@ -58,15 +47,8 @@ const mostRefusals = 20;
  */
 const forgivenAfter = 8;
 
-/**
- * Calls that are further apart than this, in periods, say nothing about the rate. With 1.2 finding
- * a lower plan costs 32 refusals instead of 25, with 10 other users' traffic costs 17 % more time
- * (measured in virtual time).
- */
-const mostApart = 3;
-
 /** Successful calls before a higher plan is tried for the first time; doubles when that is in vain. */
-const firstClimbAfter = 8;
+const firstClimbAfter = 4;
 
 /** Maximum calls before a higher plan is tried, so that trying costs at most 1.5 %. */
 const mostClimbAfter = 64;
@@ -74,11 +56,9 @@ const mostClimbAfter = 64;
 /** More successful calls than this are unlikely to come from the savings of a lower plan's bucket. */
 const climbedAfter = 5;
 
-const noOutcomes = { refusals: 0, acceptedSince: 0, since: undefined, accepted: 0, last: 0 };
-
-/** What a process has stored, if it is still trusted. */
-const stateOf = (kept: Kept | undefined, now: number) => {
-  if (!isObject(kept) || Math.abs(now - Number(kept.at)) > believedMs) return undefined;
+/** What a process has stored. */
+const stateOf = (kept: Kept | undefined) => {
+  if (!isObject(kept)) return undefined;
   const plan = plans.find((known) => known === kept.plan);
   const climbAfter = Number(kept.climbAfter);
   return plan && climbAfter > 0 ? { plan, climbAfter } : undefined;
@@ -87,32 +67,6 @@ const stateOf = (kept: Kept | undefined, now: number) => {
 /** The next plan with a lower rate for this endpoint. */
 const lower = (plan: Plan, rates: PlanRates): Plan | undefined =>
   plans.slice(0, plans.indexOf(plan)).findLast((other) => rates[other] < rates[plan]);
-
-/** The outcomes with one more; calls that are too far apart say nothing together. */
-const withCall = (
-  before: Outcomes,
-  evidence: PlanEvidence,
-  now: number,
-  rate: number,
-): Outcomes => {
-  const { refusals, acceptedSince, since, accepted } = before;
-  const isClose = now - before.last < (mostApart * 1000) / rate && accepted < forgivenAfter;
-  const start = isClose ? since : undefined;
-  if (evidence === "accepted") {
-    const next = { acceptedSince: acceptedSince + 1, accepted: accepted + 1, last: now };
-    return { ...before, ...next, since: start };
-  }
-  const series = start === undefined ? { since: now, accepted: 0 } : { since, accepted };
-  return { refusals: refusals + 1, acceptedSince: 0, last: now, ...series };
-};
-
-/** The maximum rate that the bucket can have given, in calls per second. */
-const mostSeen = ({ since = 0, last, accepted }: Outcomes): number => {
-  // A fraction of a token was there at first, and one more may have been lost in a pause before a
-  // call.
-  const tokens = accepted + (accepted > 0 ? 2 : 1);
-  return (tokens * 1000) / (last - since);
-};
 
 /**
  * One tenant's plan, shared by the tenant's endpoints and, through the store, by other processes. It
@@ -146,45 +100,43 @@ export class TenantPlan {
 
   /** Learns from a response, and stores any change for other processes. */
   async learn(evidence: PlanEvidence, endpoint: string, rates: PlanRates): Promise<void> {
-    const before = this.#plan;
-    const wasTrial = this.#isTrial;
-    const known = this.#endpoints.get(endpoint);
-    this.#accepted = evidence === "accepted" ? this.#accepted + 1 : 0;
-    // Where nothing was refused, most calls show no more than that.
-    if (known || evidence === "refused") {
-      const now = this.#options.clock.now();
-      const outcomes = withCall(known ?? noOutcomes, evidence, now, rates[before]);
-      this.#endpoints.set(endpoint, outcomes);
-      if (outcomes.acceptedSince >= forgivenAfter) this.#endpoints.delete(endpoint);
-      if (evidence === "refused") this.#goDown(endpoint, outcomes, rates);
-    }
-    if (evidence === "accepted") this.#goUp();
-    const isSettled = !this.#isTrial && (wasTrial || this.#plan !== before);
-    if (isSettled) await this.#save();
+    const [before, wasTrial] = [this.#plan, this.#isTrial];
+    if (evidence === "accepted") this.#learnAccepted(endpoint);
+    else this.#learnRefused(endpoint, lower(before, rates));
+    if (!this.#isTrial && (wasTrial || this.#plan !== before)) await this.#save();
   }
 
-  #goDown(endpoint: string, outcomes: Outcomes, rates: PlanRates): void {
-    const below = lower(this.#plan, rates);
-    const isCertain = this.#options.plan === this.#plan && !this.#isTrial;
-    const isTooHigh = isCertain
-      ? outcomes.refusals >= mostRefusals
-      : this.#isTrial || mostSeen(outcomes) < tooSlow * rates[this.#plan];
-    if (!below || !isTooHigh) return;
+  #learnAccepted(endpoint: string): void {
+    this.#accepted += 1;
+    const outcomes = this.#endpoints.get(endpoint);
+    if (outcomes) {
+      outcomes.accepted += 1;
+      if (outcomes.accepted >= forgivenAfter) this.#endpoints.delete(endpoint);
+    }
+    this.#goUp();
+  }
+
+  #learnRefused(endpoint: string, below: Plan | undefined): void {
+    this.#accepted = 0;
+    const outcomes = this.#endpoints.get(endpoint) ?? { refusals: 0, accepted: 0 };
+    this.#endpoints.set(endpoint, { refusals: outcomes.refusals + 1, accepted: 0 });
+    const isConfigured = this.#options.plan === this.#plan;
+    const most = isConfigured ? mostRefusals : mostUnsureRefusals;
+    if (!below || !(this.#isTrial || outcomes.refusals + 1 >= most)) return;
     if (this.#isTrial) this.#climbAfter = Math.min(mostClimbAfter, 2 * this.#climbAfter);
     this.#change(below, false);
-    // Without a call in between the bucket was never full since: the time counts for this plan, too.
-    if (outcomes.accepted === 0) this.#endpoints.set(endpoint, { ...outcomes, refusals: 0 });
   }
 
   #goUp(): void {
-    if (this.#isTrial && this.#accepted < climbedAfter) return;
+    const isLower = this.#plan !== this.#expected;
+    if (isLower && !this.#isTrial && !this.#isReported && this.#accepted >= reportedAfter) {
+      this.#isReported = true;
+      this.#options.onGuess?.(this.#plan);
+    }
+    if (this.#accepted < (this.#isTrial ? climbedAfter : this.#climbAfter)) return;
     const next = plans[plans.indexOf(this.#plan) + 1];
-    const isLower = next !== undefined && this.#plan !== this.#expected;
-    if (isLower && (this.#isTrial || this.#accepted >= this.#climbAfter)) this.#change(next, true);
+    if (isLower && next) this.#change(next, true);
     else this.#isTrial = false;
-    if (this.#isReported || !isLower || this.#accepted < reportedAfter) return;
-    this.#isReported = true;
-    this.#options.onGuess?.(this.#plan);
   }
 
   #change(plan: Plan, isTrial: boolean): void {
@@ -204,10 +156,8 @@ export class TenantPlan {
   /** Loads what earlier processes have learned. */
   async #load(): Promise<void> {
     const { store, key } = this.#options;
-    const found = await store.change(key, (kept, at) => ({
-      state: kept,
-      result: stateOf(kept, at),
-    }));
+    const kept = await store.change(key, (state) => ({ state, result: state }));
+    const found = stateOf(kept);
     if (!found) return;
     this.#plan = found.plan;
     this.#climbAfter = found.climbAfter;

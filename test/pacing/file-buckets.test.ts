@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeEach, expect, test } from "vitest";
+import { pacedCalls } from "../../provider/pacing/pacer.js";
 import {
   type BucketStore,
   bucketFilePath,
@@ -180,4 +181,20 @@ test("the file is in the cache folder of the user", () => {
   );
   expect(bucketFilePath({ XDG_CACHE_HOME: "relative" }, "/home/eve")).toMatch(/^\/home\/eve/);
   expect(bucketFilePath({ XDG_CACHE_HOME: "/c" }, "/home/eve")).toMatch(/^\/c\/pulumi/);
+});
+
+test("two profiles of one tenant in one process keep to its rate together", async () => {
+  writeFileSync(join(folder, "pulumi-conversation"), "");
+  const endpoint = { method: "GET", template: "/channels" } as const;
+  const answer = async () => ({ status: 200, headers: {}, text: "" });
+  const paceOn = (clock: JumpingClock) =>
+    pacedCalls({ clock, tenant: "t", plan: "developer", share: 1, store: shared([], clock) });
+  const clock = new JumpingClock();
+  const paces = [paceOn(clock), paceOn(clock)];
+  for (let times = 0; times < 10; times++) for (const pace of paces) await pace(endpoint, answer);
+  const alone = new JumpingClock();
+  const pace = paceOn(alone);
+  for (let times = 0; times < 20; times++) await pace(endpoint, answer);
+  expect(alone.time).toBeGreaterThan(10_000);
+  expect(clock.time).toBeGreaterThanOrEqual(0.95 * alone.time);
 });

@@ -16,7 +16,6 @@ import {
   askedAndAnswered,
   atFirst,
   bucket,
-  callsFrom,
   ended,
   limit,
   waitOf,
@@ -42,16 +41,6 @@ test("what may be sent is never more than the burst and what the rate adds, whoe
     }),
     { numRuns: 500 },
   );
-});
-
-test("a process that comes later uses what the ones before it left", () => {
-  const service = new TrueBucket(1, limit.burst);
-  const first = callsFrom(atFirst(), 0, 8, service);
-  expect(first.now).toBeLessThanOrEqual(3_000 * 1.01);
-  const next = { own: ownAtFirst, bucket: first.state.bucket };
-  const second = callsFrom(next, first.now + 2_000, 2, service);
-  expect(second.now - first.now).toBeLessThanOrEqual(2_010);
-  expect(service.refused).toBe(0);
 });
 
 const anyBucket = fc.record({
@@ -102,33 +91,11 @@ test("on a clock that stands still a call goes after the time that was slept", (
   expect(slept).toBeLessThanOrEqual(3_100);
 });
 
-test("a state that went through JSON decides the same", () => {
-  fc.assert(
-    fc.property(anyBucket, fc.integer({ min: 0, max: 1e6 }), (known, ms) => {
-      const read = bucketOf(keptOf(JSON.stringify(known)));
-      const now = known.at + ms;
-      expect(asked(atFirst(read), now)).toEqual(asked(atFirst(known), now));
-    }),
-  );
-});
-
 test("what no store of this release writes is no bucket", () => {
   const texts = ["", "4 0 1 0", "null", "{}", '{"at":1}', '{"at":1,"tokens":"1"}', "[", "7"];
   expect(texts.map((text) => bucketOf(keptOf(text)))).toEqual(texts.map(() => undefined));
   const half = JSON.stringify({ ...bucket(), margin: "1" });
   expect(bucketOf(keptOf(half))).toBeUndefined();
-});
-
-test("no more is saved up than the capacity", () => {
-  let [state, sent] = [atFirst(bucket({ tokens: 1 })), 0];
-  for (; sent < 10; sent += 1) {
-    const { state: next, decision } = asked(state, 60_000 + sent);
-    if (!("kind" in decision)) break;
-    state = ended(next, decision, accepted, 60_000 + sent);
-  }
-  // The last token is held back by the margin of 5 ms.
-  expect(sent).toBe(4);
-  expect(asked(state, 60_000 + 6).decision).toMatchObject({ kind: "due" });
 });
 
 /** A bucket whose first call was answered already. */

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { expect, test } from "vitest";
 import { VirtualTime } from "../../bench/session.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
-import { pacedCalls } from "../../provider/pacing/pacer.js";
+import { pacedCalls, unlimitedBurst } from "../../provider/pacing/pacer.js";
 import { memoryBuckets } from "../../provider/pacing/shared-buckets.js";
 import { tokenEndpoint } from "../../provider/service/http/client.js";
 import type { Endpoint } from "../../provider/service/http/operations.js";
@@ -72,6 +72,13 @@ test("a long queue alone is no reason to fail", async () => {
   expect(await alone(new TrueBucket(0.16, 2), 30, line, limits)).toMatchObject({ failed: 0 });
 });
 
+test("a burst that no run uses up is no limit: no call waits for another", async () => {
+  const bucket = new TrueBucket(1, unlimitedBurst);
+  const { wallMs, refused } = await alone(bucket, 200, line, { burst: unlimitedBurst });
+  expect(refused).toBe(0);
+  expect(wallMs).toBeLessThanOrEqual(line.roundTripMs);
+});
+
 test("after a pause the saved-up tokens are used again without a refusal", async () => {
   const time = new VirtualTime();
   const bucket = new TrueBucket(1, 10);
@@ -125,16 +132,6 @@ test("a call that was given up before it began sends nothing", async () => {
   const call = pacer(time)(create, attempt, AbortSignal.abort());
   await expect(call).rejects.toMatchObject({ code: "CANCELLED" });
   expect(sent).toBe(0);
-});
-
-test("an attempt that fails passes its failure on and frees its place", async () => {
-  const time = new VirtualTime();
-  const pace = pacer(time, { burst: 1 });
-  const failing = async () => {
-    throw new Error("connection lost");
-  };
-  await expect(pace(create, failing)).rejects.toThrow("connection lost");
-  expect(await time.during(pace(create, async () => ok))).toBe(ok);
 });
 
 test("waits are announced with the place in the queue, at most every 10 seconds", async () => {

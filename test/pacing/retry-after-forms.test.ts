@@ -130,8 +130,6 @@ const paces: Readonly<Record<string, (clock: VirtualTime, onWait: (wait: Wait) =
     "of the token address": (clock, onWait) => waitOutRefusals({ clock, onWait }),
     "of a plan": (clock, onWait) =>
       pacedCalls({ clock, tenant: "t", plan: "enterprise", share: 1, onWait }),
-    "of a plan that is not known": (clock, onWait) =>
-      pacedCalls({ clock, tenant: "t", share: 1, onWait }),
   };
 
 describe.each(Object.entries(paces))("in the pace %s", (_, paceOf) => {

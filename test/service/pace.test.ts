@@ -6,13 +6,6 @@ import { answering, ok, refusedWith } from "../pacing/support/simulation.js";
 import { JumpingClock, ManualClock, nextTurn } from "./support/clocks.js";
 
 const list: Endpoint = { method: "GET", template: "/channels" };
-const item: Endpoint = { method: "GET", template: "/channels/{id}" };
-
-test("a call that is not refused goes at once", async () => {
-  const clock = new JumpingClock();
-  expect(await waitOutRefusals({ clock })(list, answering(ok))).toBe(ok);
-  expect(clock.slept).toEqual([]);
-});
 
 test("refusals are waited out with 1, 2, 4, 8, 16, 16 seconds", async () => {
   const clock = new JumpingClock();
@@ -38,17 +31,6 @@ test("a date of a service that says no time is taken by our clock", async () => 
   const headers = { "retry-after": "Thu, 01 Jan 2026 00:00:05 GMT" };
   await waitOutRefusals({ clock })(list, answering(refusedWith(headers), ok));
   expect(clock.time).toBe(5000);
-});
-
-test("other endpoints go on while one waits", async () => {
-  const clock = new ManualClock();
-  const pace = waitOutRefusals({ clock });
-  const waiting = pace(list, answering(refusedWith(), ok));
-  await nextTurn();
-  expect(await pace(item, answering(ok))).toBe(ok);
-  expect(clock.sleeping).toBe(1);
-  clock.advance(1000);
-  expect(await waiting).toBe(ok);
 });
 
 test("callers of a refused endpoint queue in order of arrival, the refused one first", async () => {

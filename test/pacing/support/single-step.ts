@@ -68,19 +68,3 @@ export const askedAndAnswered = (before: LimiterState, now: number, service: Tru
   const outcome = service.take(now) ? accepted : ({ type: "refused" } as const);
   return { state: ended(state, decision, outcome, now), waitMs: 0 };
 };
-
-/** Makes calls as soon as they may go, in a time that is counted only. */
-export const callsFrom = (
-  before: LimiterState,
-  start: number,
-  calls: number,
-  service: TrueBucket,
-): { readonly state: LimiterState; readonly now: number } => {
-  let [state, now] = [before, start];
-  for (const until = service.accepted + calls; service.accepted < until; ) {
-    const next = askedAndAnswered(state, now, service);
-    state = next.state;
-    now += next.waitMs;
-  }
-  return { state, now };
-};
