@@ -4,6 +4,7 @@ import { namingOf } from "../../provider/definition/fields.js";
 import { asText, objectsIn } from "../../provider/kernel/json.js";
 import { account } from "../../provider/resources/account.js";
 import { resources } from "../../provider/resources/index.js";
+import { senderKinds } from "../../provider/service/message-types.js";
 import { routes, siblingRoute } from "../http/api.js";
 import { type ControlRoutes, jsonResponse } from "../http/exchange.js";
 import type { BucketLevel } from "../http/rate-limit.js";
@@ -22,7 +23,7 @@ import {
   type DeliveryFailure,
   deliveryFailures,
 } from "../runtime/delivery-failures.js";
-import { messageTypesOf, senderTypes, textOnPath } from "../runtime/messages.js";
+import { messageTypesOf, textOnPath } from "../runtime/messages.js";
 import { channelTypeOf, isAccountInUse } from "../runtime/recipients.js";
 import type { EmulatedService } from "../service/service.js";
 import { vendorWord } from "../service/switches.js";
@@ -250,7 +251,7 @@ const formTables = ({ switches }: EmulatedService) => ({
   kinds: resources.map(({ kind, collection, noun, doc }) => ({ kind, collection, noun, doc })),
   deliveryFailures: failures,
   /** The senders in the wire format, each with the message types that it may send. */
-  senders: senderTypes.map((sender) => ({
+  senders: senderKinds.map((sender) => ({
     type: vendorWord(sender, switches),
     messageTypes: messageTypesOf(sender),
   })),

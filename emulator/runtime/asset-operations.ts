@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { JsonObject } from "../../provider/kernel/json.js";
+import { senderKinds } from "../../provider/service/message-types.js";
 import {
   discard,
   failureOf,
@@ -23,7 +24,7 @@ import {
   extensionInName,
   type TransferMethod,
 } from "./asset-store.js";
-import { senderTypeOf, senderTypes, valueOnPath } from "./messages.js";
+import { senderKindOf, valueOnPath } from "./messages.js";
 import { isChannelType } from "./recipients.js";
 
 const longestName = 255;
@@ -40,8 +41,8 @@ const members: Readonly<Record<string, Check>> = {
       errors.invalid("no channel has this type");
   },
   "sender.type": (value, errors, { switches }) => {
-    if (!senderTypeOf(value, switches))
-      errors.notAllowed(senderTypes.map((type) => vendorWord(type, switches)));
+    if (!senderKindOf(value, switches))
+      errors.notAllowed(senderKinds.map((type) => vendorWord(type, switches)));
   },
   name: (value, errors) => {
     if (typeof value !== "string" || value.length > longestName || !extensionInName(value))

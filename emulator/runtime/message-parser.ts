@@ -1,26 +1,22 @@
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
-import { contentForms } from "../../provider/service/message-limits.js";
+import { contentForms, sendFields } from "../../provider/service/message-fields.js";
+import {
+  isFurtherMessageType,
+  isMessageType,
+  isOwnMessageType,
+  type SenderKind,
+} from "../../provider/service/message-types.js";
 import { ValidationErrors } from "../http/exchange.js";
 import { checkFields } from "../objects/validate.js";
 import type { Switches } from "../service/switches.js";
-import { sendFields } from "./message-fields.js";
-import {
-  furtherTypes,
-  knownMessageTypes,
-  listAt,
-  messageTypesOf,
-  type SenderType,
-  senderTypeOf,
-  textOnPath,
-  valueOnPath,
-} from "./messages.js";
+import { listAt, messageTypesOf, senderKindOf, textOnPath, valueOnPath } from "./messages.js";
 
 /** One valid message from a request. */
 export interface ParsedMessage {
   /** The message's path in the request. */
   readonly path: string;
   readonly type: string;
-  readonly sender: SenderType;
+  readonly sender: SenderKind;
   readonly messageId?: string | undefined;
   /** What it says about its conversation, as sent. */
   readonly conversation: JsonObject;
@@ -31,8 +27,6 @@ export interface ParsedMessage {
   readonly body: JsonObject;
 }
 
-const isOwnType = (type: string): boolean => /^custom\../.test(type);
-
 /** Whether messages of this type change or remove an earlier message. */
 export const isDeletion = (type: string): boolean => type.startsWith("delete.") || type === "undo";
 
@@ -41,10 +35,10 @@ export const isAvailability = (type: string): boolean =>
   type === "agent.available" || type === "agent.unavailable";
 
 /** Sender and type, and whether this sender may send this type: specification §6. */
-const checkType = (type: string, sender: SenderType, errors: ValidationErrors): void => {
-  if (isOwnType(type) || furtherTypes.includes(type)) return;
+const checkType = (type: string, sender: SenderKind, errors: ValidationErrors): void => {
+  if (isOwnMessageType(type) || isFurtherMessageType(type)) return;
   const allowed = messageTypesOf(sender);
-  if (!knownMessageTypes.includes(type)) errors.at("type").at("value").notAllowed(allowed);
+  if (!isMessageType(type)) errors.at("type").at("value").notAllowed(allowed);
   else if (!allowed.includes(type)) errors.at("type").at("value").notForSender(allowed);
 };
 
@@ -53,7 +47,7 @@ const checkContent = (content: JsonObject, type: string, errors: ValidationError
   const [form, ...others] = contentForms.filter((each) => content[each] !== undefined);
   if (form === undefined) errors.at(contentForms.join(" or ")).missing();
   for (const other of others) errors.at(other).unknown();
-  if (form === "xml" && !isOwnType(type))
+  if (form === "xml" && !isOwnMessageType(type))
     errors.at(form).invalid("is only for types that begin with custom.");
 };
 
@@ -88,7 +82,7 @@ const parseMessage = (
   switches: Switches,
 ): ParsedMessage => {
   const type = textOnPath(value, "type", "value") ?? "";
-  const sender = senderTypeOf(valueOnPath(value, "sender", "type"), switches) ?? "customer";
+  const sender = senderKindOf(valueOnPath(value, "sender", "type"), switches) ?? "customer";
   const attachments = listAt(value, "attachments", "attachment").filter(isObject);
   const parentId = textOnPath(value, "parent", "id");
   // The service finds the recipients itself.

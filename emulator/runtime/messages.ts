@@ -1,4 +1,13 @@
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import {
+  type ConversationSide,
+  conversationSides,
+  maySend,
+  messageTypes,
+  rolesOnSide,
+  type SenderKind,
+  senderKinds,
+} from "../../provider/service/message-types.js";
 import { invalidAttribute } from "../http/exchange.js";
 import type { StoredObject } from "../objects/store.js";
 import { type Switches, vendorWord } from "../service/switches.js";
@@ -46,83 +55,24 @@ export const stepsOf = (path: string): readonly (string | number)[] | undefined 
   );
 };
 
-/**
- * The sender types. On the wire, the vendor's word replaces `platform` (specification §6). This
- * list, like the rules below, is deliberately separate from the client's. Otherwise, the emulator
- * would accept the client's mistakes.
- */
-export const senderTypes = [
-  "customer",
-  "platform_agent",
-  "custom_agent",
-  "platform_bot",
-  "custom_bot",
-] as const;
+/** The message types of the specification that a sender of this kind may send. */
+export const messageTypesOf = (sender: SenderKind): readonly string[] =>
+  messageTypes.filter((type) => maySend(sender, type));
 
-export type SenderType = (typeof senderTypes)[number];
+/** The kind of sender for a word in the wire format; undefined if there is none. */
+export const senderKindOf = (word: unknown, switches: Switches): SenderKind | undefined =>
+  senderKinds.find((kind) => vendorWord(kind, switches) === word);
 
-const agents: readonly SenderType[] = ["platform_agent", "custom_agent"];
-const bots: readonly SenderType[] = ["platform_bot", "custom_bot"];
-
-/** Which message types which senders may send: the table of the specification's §6. */
-const rules: readonly { readonly senders: readonly SenderType[]; readonly types: string }[] = [
-  {
-    senders: senderTypes,
-    types: "text typing.start typing.end customer.info error conversation.end",
-  },
-  {
-    senders: [...agents, ...bots],
-    types:
-      "escalation.transfer pagePush richMessage.listpicker richMessage.quickreply richMessage.template richMessage.timepicker richMessage.richlink richMessage.form richMessage.payment richMessage.app richMessage.authentication",
-  },
-  {
-    senders: agents,
-    types:
-      "conversation.state agent.join agent.available agent.unavailable agent.transfer queue.transfer",
-  },
-  {
-    senders: ["customer"],
-    types:
-      "authentication.success authentication.failure customer.active customer.inactive delete.soft delete.permanent undo",
-  },
-];
-
-const sendersByType: ReadonlyMap<string, readonly SenderType[]> = new Map(
-  rules.flatMap(({ senders, types }) => types.split(" ").map((type) => [type, senders] as const)),
-);
-
-/** Every message type of the specification. */
-export const knownMessageTypes: readonly string[] = [...sendersByType.keys()];
-
-/** Types that only the vendor lists, without saying who may send them. */
-export const furtherTypes: readonly string[] =
-  "status.read status.delivered authentication.start authentication.accept authentication.reject bot.transfer escalation.request agent.exit agent.active agent.inactive customer.exit customer.block cobrowse.start".split(
-    " ",
-  );
-
-/** The message types of the specification that a sender of this type may send. */
-export const messageTypesOf = (sender: SenderType): readonly string[] =>
-  knownMessageTypes.filter((type) => sendersByType.get(type)?.includes(sender));
-
-/** The sender type for a word in the wire format; undefined if there is none. */
-export const senderTypeOf = (word: unknown, switches: Switches): SenderType | undefined =>
-  senderTypes.find((type) => vendorWord(type, switches) === word);
-
-/** One side of a conversation. */
-export type Side = "customer" | "bot" | "agent";
-
-/** The side of a conversation that a sender type belongs to. */
-export const sideOf = (sender: SenderType): Side => {
-  if (agents.includes(sender)) return "agent";
-  return bots.includes(sender) ? "bot" : "customer";
-};
+/** The side of a conversation that a kind of sender belongs to. */
+export const sideOf = (sender: SenderKind): ConversationSide =>
+  conversationSides.find((side) => rolesOnSide[side].some((role) => role === sender)) ?? "customer";
 
 /** The parts of a message that a channel may refuse to carry. */
 interface CarriedMessage {
   /** Where it stands in the request. */
   readonly path: string;
   readonly type: string;
-  readonly sender: SenderType;
+  readonly sender: SenderKind;
   readonly content: unknown;
   /** With the details of their assets. */
   readonly attachments: readonly JsonObject[];

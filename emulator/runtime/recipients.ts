@@ -5,18 +5,15 @@ import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import { orchestration } from "../../provider/resources/orchestration.js";
 import { participant } from "../../provider/resources/participant.js";
+import {
+  type ConversationSide,
+  type SenderKind,
+  senderKinds,
+} from "../../provider/service/message-types.js";
 import { type Store, type StoredObject, storedReferences } from "../objects/store.js";
 import { type Switches, vendorWord } from "../service/switches.js";
 import type { ConversationPhase, StoredConversation } from "./conversation-store.js";
-import {
-  listAt,
-  type SenderType,
-  type Side,
-  senderTypes,
-  sideOf,
-  textOnPath,
-  valueOnPath,
-} from "./messages.js";
+import { listAt, sideOf, textOnPath, valueOnPath } from "./messages.js";
 
 /** The conversation's phase after a message of this type. */
 export const phaseAfter = (phase: ConversationPhase, type: string): ConversationPhase => {
@@ -32,10 +29,10 @@ export const phaseAfter = (phase: ConversationPhase, type: string): Conversation
  * @param phase before the message
  */
 export const sidesFor = (
-  sender: SenderType,
+  sender: SenderKind,
   type: string,
   phase: ConversationPhase,
-): readonly Side[] => {
+): readonly ConversationSide[] => {
   if (sideOf(sender) === "customer") return [phase === "bot" ? "bot" : "agent"];
   const isHandedOver = phase === "bot" && phaseAfter(phase, type) === "agent";
   return isHandedOver ? ["customer", "agent"] : ["customer"];
@@ -118,7 +115,7 @@ export const idleTimeOf = (owner: StoredObject | undefined): number | undefined 
 /** The recipient of a message: one role of one client application. */
 export interface RecipientRole {
   readonly applicationId: string;
-  readonly role: SenderType;
+  readonly role: SenderKind;
   /** Name of the participant. */
   readonly name?: string;
   /** Present if the orchestration names a participant or client application that is not active. */
@@ -137,7 +134,11 @@ const isUsable = (setUp: SetUp, { applicationId, bot }: Named): boolean =>
   isActive(setUp, setUp.store.get(clientApplication.collection, applicationId));
 
 /** Those that the orchestration names for a side; the first active one has it. */
-const namedFor = ({ store }: SetUp, applications: unknown, side: Side): readonly Named[] => {
+const namedFor = (
+  { store }: SetUp,
+  applications: unknown,
+  side: ConversationSide,
+): readonly Named[] => {
   const [bot] = listAt(applications, "botConfiguration", "bots");
   const [agent] = listAt(applications, "agentConfiguration", "agents");
   switch (side) {
@@ -163,7 +164,7 @@ const applicationsOf = (setUp: SetUp, owner: StoredObject | undefined): unknown 
   owner && orchestrationOf(setUp, owner)?.applications;
 
 /** Whether the orchestration of an account names somebody for a side. */
-export const hasSide = (setUp: SetUp, owner: StoredObject, side: Side): boolean =>
+export const hasSide = (setUp: SetUp, owner: StoredObject, side: ConversationSide): boolean =>
   namedFor(setUp, applicationsOf(setUp, owner), side).length > 0;
 
 /** Whether an account's orchestration starts with an active bot. */
@@ -179,15 +180,15 @@ export const roleOf = ({ store, switches }: SetUp, { applicationId, role }: Reci
 };
 
 /** The roles of a side: a bot's own type first, then the types that are not the platform's. */
-const rolesOf = (side: Side, { bot }: Named, { switches }: SetUp): SenderType[] => {
-  const rank = (type: SenderType): number => {
+const rolesOf = (side: ConversationSide, { bot }: Named, { switches }: SetUp): SenderKind[] => {
+  const rank = (type: SenderKind): number => {
     if (bot?.type === vendorWord(type, switches)) return 0;
     return type.startsWith("custom") ? 1 : 2;
   };
-  return senderTypes.filter((type) => sideOf(type) === side).sort((a, b) => rank(a) - rank(b));
+  return senderKinds.filter((type) => sideOf(type) === side).sort((a, b) => rank(a) - rank(b));
 };
 
-const nameOn = (side: Side, { bot }: Named, { about }: StoredConversation) => {
+const nameOn = (side: ConversationSide, { bot }: Named, { about }: StoredConversation) => {
   if (side === "bot") return textOnPath(bot, "name");
   return side === "customer" ? textOnPath(about, "customer", "name") : undefined;
 };
@@ -201,7 +202,7 @@ const nameOn = (side: Side, { bot }: Named, { about }: StoredConversation) => {
 export const recipientOn = (
   setUp: SetUp,
   conversation: StoredConversation,
-  side: Side,
+  side: ConversationSide,
 ): RecipientRole => {
   const applications = applicationsOf(setUp, accountOf(setUp.store, conversation));
   const all = namedFor(setUp, applications, side);

@@ -1,6 +1,6 @@
 import { messageBodies, type ReceivedMessage } from "pulumi-conversation/runtime";
 
-const { schema } = messageBodies["richMessage.listpicker"];
+const schema = messageBodies["richMessage.listpicker"];
 
 /** What a list picker asks, and the titles of what it offers. */
 export interface Choice {

@@ -3,7 +3,6 @@ import { isId } from "../kernel/object-id.js";
 import { unknownValue } from "../kernel/stand-ins.js";
 import { abbreviated, nearestHint, quoted, valueSort } from "../kernel/text.js";
 import {
-  type Definition,
   type Field,
   type Fields,
   identityOf,
@@ -270,7 +269,10 @@ const membersViolations = (
  * Returns every rule that normalized inputs break. Values that are not known yet are accepted; all
  * others are checked.
  */
-export const fieldViolations = (definition: Definition, inputs: JsonObject): readonly Violation[] =>
+export const fieldViolations = (
+  definition: Members & { readonly kind: string },
+  inputs: JsonObject,
+): readonly Violation[] =>
   membersViolations(definition, inputs, { path: "", kind: definition.kind, whole: definition });
 
 const present = (values: unknown, member: string): boolean =>

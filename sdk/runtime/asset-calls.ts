@@ -2,7 +2,7 @@ import { ConversationError, isConversationError } from "../../provider/kernel/er
 import { textAt, valueAt, withoutUndefined } from "../../provider/kernel/json.js";
 import type { Request } from "../../provider/service/http/client.js";
 import { type Operation, runtimeOperations } from "../../provider/service/http/operations.js";
-import { messageLimits } from "../../provider/service/message-limits.js";
+import { largestFile, longestName } from "../../provider/service/message-fields.js";
 import {
   isSenderKind,
   type SenderKind,
@@ -81,7 +81,7 @@ export const assetContentType = (name: string): string => {
 };
 
 /** Maximum size of an asset in bytes: 10 MiB (public reference). */
-export const largestAsset = messageLimits.fileSize;
+export const largestAsset = largestFile;
 
 /** The parameters for creating an asset (public reference). */
 export interface AssetRequest {
@@ -143,8 +143,8 @@ const operations = runtimeOperations;
 const brokenRule = ({ channel, sender, name, size }: AssetRequest): string | undefined => {
   if (typeof channel !== "string" || channel === "") return "channel must be a channel type";
   if (!isSenderKind(sender)) return `sender must be one of: ${senderKinds.join(", ")}`;
-  if (typeof name !== "string" || name.length > messageLimits.name || !fileExtension(name)) {
-    return `name must be a file name with an extension, at most ${messageLimits.name} characters long`;
+  if (typeof name !== "string" || name.length > longestName || !fileExtension(name)) {
+    return `name must be a file name with an extension, at most ${longestName} characters long`;
   }
   if (!Number.isSafeInteger(size) || size < 1 || size > largestAsset) {
     return `size must be a whole number of bytes from 1 to ${largestAsset}`;

@@ -28,10 +28,13 @@ export type {
   Transport,
 } from "../../provider/service/http/transport.js";
 export {
+  type FurtherMessageType,
+  furtherMessageTypes,
   type MessageType,
   type MessageTypesOf,
   maySend,
   messageTypes,
+  type OwnMessageType,
   type SenderKind,
   type SendersOf,
   senderKinds,
@@ -75,6 +78,7 @@ export type { ContentSource, DownloadTarget } from "./content-streams.js";
 export type { OnProgress, TransferOptions } from "./content-transfer.js";
 export type { CallOptions } from "./input-schemas.js";
 export type {
+  Availability,
   Contact,
   ConversationReference,
   Customer,
@@ -83,9 +87,12 @@ export type {
   MessageFrame,
   MessageFrom,
   MessageOf,
+  MessageReference,
   NewConversation,
+  OtherMessage,
   Reply,
   Sender,
+  SurveyConversation,
 } from "./message.js";
 export {
   type Attachment,
@@ -110,6 +117,7 @@ export {
   type SendOptions,
   type Sent,
   type SentMessage,
+  type SentMessages,
 } from "./messages.js";
 export * from "./pkce.js";
 export type {

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
-import { messageLimits } from "../../provider/service/message-limits.js";
 import { inputInvalid, prepared } from "./caller-input.js";
 
 const mostNamed = 5;
@@ -78,27 +77,6 @@ export const timeLimit = z
 export const addressText = z
   .string({ message: "must be a string" })
   .refine((text) => text.isWellFormed(), { message: "contains an unpaired surrogate" });
-
-/** Schema for a text that is not empty, and no longer than the service takes. */
-export const upTo = (characters: number) =>
-  z
-    .string("must be a string")
-    .min(1, "must not be empty")
-    .max(characters, `must have at most ${characters} characters`);
-
-/** Schema for a list that is not empty, and no longer than the service takes. */
-export const listUpTo = <T extends z.ZodType>(of: T, items: number) =>
-  z.array(of).min(1, "must not be empty").max(items, `must have at most ${items} items`).readonly();
-
-/** Schema for values by their names: not empty, and no more than the service takes. */
-export const entriesUpTo = <T extends z.ZodType>(of: T, entries: number) =>
-  z
-    .record(upTo(messageLimits.name), of)
-    .refine(
-      (values) => Object.keys(values).length >= 1 && Object.keys(values).length <= entries,
-      `must have 1 to ${entries} entries`,
-    )
-    .readonly();
 
 /**
  * Schema for a value of one of several forms. The form is decided first, so that a mistake is named

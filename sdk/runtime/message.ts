@@ -4,19 +4,22 @@ import {
   contactSubTypes,
   contactTypes,
   contactWords,
-  messageLimits as most,
-} from "../../provider/service/message-limits.js";
-import type {
-  FurtherMessageType,
-  MessageType,
-  MessageTypesOf,
-  OwnMessageType,
-  SenderKind,
-  SendersOf,
+} from "../../provider/service/message-fields.js";
+import {
+  type FurtherMessageType,
+  isMessageType,
+  isOwnMessageType,
+  type MessageType,
+  type MessageTypesOf,
+  type OwnMessageType,
+  type SenderKind,
+  type SendersOf,
 } from "../../provider/service/message-types.js";
-import { decided, entriesUpTo, jsonObject, listUpTo, upTo } from "./input-schemas.js";
+import { decided, jsonObject } from "./input-schemas.js";
 
-const words = upTo(most.name);
+const notEmpty = "must not be empty";
+
+const words = z.string().min(1, notEmpty);
 
 const assetAttachment = z.looseObject({
   /** ID of the asset that contains the content. */
@@ -27,9 +30,9 @@ const locatedAttachment = z.strictObject({
   /** File name with its extension. */
   name: words,
   /** Size in bytes. */
-  size: z.int().nonnegative().max(most.fileSize, `must be at most ${most.fileSize}`),
+  size: z.int().nonnegative(),
   /** Where the recipient fetches the content. */
-  url: z.url({ protocol: /^https?$/ }).max(most.url, `must have at most ${most.url} characters`),
+  url: z.url({ protocol: /^https?$/ }),
   /** Such as `image/png`. */
   contentType: words.optional(),
 });
@@ -40,12 +43,14 @@ const locatedAttachment = z.strictObject({
  */
 export type Attachment = { readonly id: string } | Readonly<z.input<typeof locatedAttachment>>;
 
-const attachments = listUpTo(
-  decided<Attachment>((value) =>
-    isObject(value) && "id" in value ? assetAttachment : locatedAttachment,
-  ),
-  most.attachments,
-);
+const attachments = z
+  .array(
+    decided<Attachment>((value) =>
+      isObject(value) && "id" in value ? assetAttachment : locatedAttachment,
+    ),
+  )
+  .readonly()
+  .optional();
 
 /**
  * An earlier message (vendor): the service's ID for it, or an object with this `id`, such as a
@@ -60,8 +65,6 @@ const parent = decided<MessageReference>(() =>
     error: "must be the service's ID of a message, or an object with this id",
   }),
 );
-
-const notEmpty = "must not be empty";
 
 const listItem = z.strictObject({
   /** Identifies the item in the customer's choice. */
@@ -154,8 +157,8 @@ const customer = z.strictObject({
   name: words.optional(),
   /** Default: `individual`, the only type. */
   type: z.enum(["individual"]).optional(),
-  attributes: entriesUpTo(upTo(most.shortValue), most.customerAttributes).optional(),
-  contacts: listUpTo(contact, most.contacts).optional(),
+  attributes: z.record(z.string(), z.string()).readonly().optional(),
+  contacts: z.array(contact).readonly().optional(),
 });
 
 /** The customer of a conversation (vendor). */
@@ -163,10 +166,7 @@ export type Customer = Readonly<z.input<typeof customer>>;
 
 const contactWord = z.enum(contactWords);
 
-const preferredAgent = z.union(
-  [z.strictObject({ id: upTo(most.agentId) }), z.strictObject({ userName: words })],
-  { error: "must be { id } or { userName }" },
-);
+const preferredAgent = z.strictObject({ id: words.optional(), userName: words.optional() });
 
 /** Members of every message that has content. */
 const more = {
@@ -175,156 +175,70 @@ const more = {
   parent: parent.optional(),
 };
 
-const content = upTo(most.content);
-
-/** The forms of content. An object is sent as JSON text. */
+/** The forms of content, of which a message has one. An object is sent as JSON text. */
 const forms = {
-  text: content.optional(),
-  html: content.optional(),
+  text: words.optional(),
+  html: words.optional(),
   content: jsonObject.optional(),
 };
 
-/** Whether at most one of these members is there. */
-const atMostOne =
-  (...names: readonly string[]) =>
-  (body: Readonly<Record<string, unknown>>): boolean =>
-    names.filter((name) => body[name] !== undefined).length <= 1;
-
-const oneForm = "must have only one of text, html, content, and xml";
-
-const textBody = z
-  .strictObject({
-    text: forms.text,
-    html: forms.html,
-    attachments: attachments.optional(),
-    ...more,
-  })
-  .refine(({ text, html, attachments }) => (text ?? html ?? attachments) !== undefined, {
-    message: "needs text, html, or attachments",
-  })
-  .refine(atMostOne("text", "html"), { message: oneForm });
-
+const textBody = z.strictObject({ text: forms.text, html: forms.html, attachments, ...more });
 const nothing = z.strictObject({});
-const openBody = z
-  .strictObject({ ...forms, ...more })
-  .refine(atMostOne("text", "html", "content"), {
-    message: oneForm,
-  });
-const jsonBody = z.strictObject({ content: jsonObject.optional(), ...more });
+const jsonBody = z.strictObject({ content: forms.content, ...more });
+const deletion = z.strictObject({ parent: parent.optional() });
 
-/** The body of a message of one's own type. */
-export const ownBody = z
-  .strictObject({ ...forms, xml: forms.text, attachments: attachments.optional(), ...more })
-  .refine(atMostOne("text", "html", "content", "xml"), { message: oneForm });
+/** The body of a message of which only the forms of content are documented (vendor). */
+const openBody = z.strictObject({ ...forms, ...more });
 
-/** The body of a message whose type only the vendor lists. */
-export const furtherBody = openBody;
+/** The body of a message of one's own type (vendor). */
+const ownBody = openBody.extend({ xml: words.optional(), attachments });
 
-/** What is known about the body of a message type. */
-interface Body {
-  /** The members of a message of this type beside those that all messages have. */
-  readonly schema: z.ZodType<Readonly<Record<string, unknown>>>;
-  /**
-   * `vendor`: stated in the vendor's description of the interface. `public`: seen in examples of
-   * public references. `assumed`: no document shows it.
-   */
-  readonly basis: "vendor" | "public" | "assumed";
-  readonly doc: string;
-}
-
-const unseen = {
-  schema: openBody,
-  basis: "assumed",
-  doc: "Not documented. Can have `text`, `html`, or `content` (any JSON object).",
-} as const satisfies Body;
-
-const unseenJson = {
-  schema: jsonBody,
-  basis: "vendor",
-  doc: "`content`: a JSON object, whose members are not documented.",
-} as const satisfies Body;
-
-const deletion = {
-  schema: z.strictObject({ parent: parent.optional() }),
-  basis: "assumed",
-  doc: "`parent`: the message that is meant. If the conversation is completed, name its account.",
-} as const satisfies Body;
-
-const typing = { schema: nothing, basis: "public", doc: "No content." } as const satisfies Body;
-
-/** Each message type's body: its schema, its description, and how certain its format is. */
+/**
+ * The body of each message type: its members beside those that all messages have. The forms of
+ * content are the vendor's. The members of list pickers, rich links, and states are from a public
+ * reference; those of other JSON contents are not documented.
+ */
 export const messageBodies = {
-  text: {
-    schema: textBody,
-    basis: "vendor",
-    doc: "`text` or `html`, `attachments`, or both; `redact` hides the text from transcripts.",
-  },
-  "typing.start": typing,
-  "typing.end": typing,
-  "customer.info": {
-    schema: z
-      .strictObject({
-        ...forms,
-        ...more,
-        customer: customer.optional(),
-        lookupContact: contactWord.optional(),
-        conversationContact: contactWord.optional(),
-      })
-      .refine(atMostOne("text", "html", "content"), { message: oneForm }),
-    basis: "vendor",
-    doc: "What is known about the customer: `customer`, `lookupContact`, `conversationContact`.",
-  },
-  error: unseenJson,
-  "conversation.end": unseen,
-  "escalation.transfer": {
-    schema: z
-      .strictObject({ ...forms, ...more, preferredAgent: preferredAgent.optional() })
-      .refine(atMostOne("text", "html", "content"), { message: oneForm }),
-    basis: "vendor",
-    doc: "`preferredAgent`: the `id` or the `userName` of an agent.",
-  },
-  pagePush: unseen,
-  "richMessage.listpicker": {
-    schema: z.strictObject({ content: listPicker, ...more }),
-    basis: "public",
-    doc: "`content`: sections with items to choose from.",
-  },
-  "richMessage.quickreply": unseenJson,
-  "richMessage.template": unseenJson,
-  "richMessage.timepicker": unseenJson,
-  "richMessage.richlink": {
-    schema: z.strictObject({ content: richLink, ...more }),
-    basis: "public",
-    doc: "`content`: pictures that link to a URL.",
-  },
-  "richMessage.form": unseenJson,
-  "richMessage.payment": unseenJson,
-  "richMessage.app": unseenJson,
-  "richMessage.authentication": unseenJson,
-  "conversation.state": {
-    schema: z.strictObject({ content: conversationState, ...more }),
-    basis: "public",
-    doc: "`content.status`, such as `escalated`.",
-  },
-  "agent.join": unseen,
-  "agent.available": unseen,
-  "agent.unavailable": unseen,
-  "agent.transfer": unseen,
-  "queue.transfer": unseen,
-  "authentication.success": unseen,
-  "authentication.failure": unseen,
-  "customer.active": unseen,
-  "customer.inactive": unseen,
-  "delete.soft": {
-    schema: z.strictObject({ parent }),
-    basis: "vendor",
-    doc: "`parent`: the message to delete. If the conversation is completed, name its account.",
-  },
+  text: textBody,
+  "typing.start": nothing,
+  "typing.end": nothing,
+  "customer.info": openBody.extend({
+    customer: customer.optional(),
+    lookupContact: contactWord.optional(),
+    conversationContact: contactWord.optional(),
+  }),
+  error: jsonBody,
+  "conversation.end": openBody,
+  "escalation.transfer": openBody.extend({
+    /** The `id` or the `userName` of an agent. */
+    preferredAgent: preferredAgent.optional(),
+  }),
+  pagePush: openBody,
+  "richMessage.listpicker": z.strictObject({ content: listPicker, ...more }),
+  "richMessage.quickreply": jsonBody,
+  "richMessage.template": jsonBody,
+  "richMessage.timepicker": jsonBody,
+  "richMessage.richlink": z.strictObject({ content: richLink, ...more }),
+  "richMessage.form": jsonBody,
+  "richMessage.payment": jsonBody,
+  "richMessage.app": jsonBody,
+  "richMessage.authentication": jsonBody,
+  "conversation.state": z.strictObject({ content: conversationState, ...more }),
+  "agent.join": openBody,
+  "agent.available": openBody,
+  "agent.unavailable": openBody,
+  "agent.transfer": openBody,
+  "queue.transfer": openBody,
+  "authentication.success": openBody,
+  "authentication.failure": openBody,
+  "customer.active": openBody,
+  "customer.inactive": openBody,
+  "delete.soft": z.strictObject({ parent }),
   "delete.permanent": deletion,
   undo: deletion,
-} as const satisfies Readonly<Record<MessageType, Body>>;
+} as const satisfies Readonly<Record<MessageType, z.ZodType<Readonly<Record<string, unknown>>>>>;
 
-type Input<T extends MessageType> = z.input<(typeof messageBodies)[T]["schema"]>;
+type Input<T extends MessageType> = z.input<(typeof messageBodies)[T]>;
 
 /** Without the index signature of an object that has no members. */
 type Members<O> = { readonly [K in keyof O as string extends K ? never : K]: O[K] };
@@ -354,9 +268,9 @@ const newConversation = z.strictObject({
   /** The customer's client; `timeOffset` is in minutes from GMT (the unit is assumed). */
   clientInfo: z
     .strictObject({
-      timeOffset: z.int().min(-most.timeOffset).max(most.timeOffset).optional(),
+      timeOffset: z.int().optional(),
       referrerName: words.optional(),
-      referrerUrl: z.string().max(most.url).optional(),
+      referrerUrl: z.string().optional(),
     })
     .readonly()
     .optional(),
@@ -411,9 +325,9 @@ const conversation = decided<AnyConversation>((value) => {
 });
 
 const attribute = z.union([
-  upTo(most.attributeValue),
+  z.string(),
   z.strictObject({
-    value: upTo(most.attributeValue),
+    value: z.string(),
     /** Default: true. */
     external: z.boolean().optional(),
     /** What the attribute describes. */
@@ -425,7 +339,7 @@ const attribute = z.union([
 const messageFrame = z.strictObject({
   /** The sender's own ID for the message. */
   messageId: words.optional(),
-  attributes: entriesUpTo(attribute, most.attributes).optional(),
+  attributes: z.record(z.string(), attribute).readonly().optional(),
   /**
    * Additional members of the service's JSON that this package does not define. They are merged
    * deeply. The service is documented to refuse members that it does not know (400-420).
@@ -436,12 +350,16 @@ const messageFrame = z.strictObject({
 /** The members that every message has in addition to its type, sender, conversation, and body. */
 export type MessageFrame = Readonly<z.input<typeof messageFrame>>;
 
-/** The schema of a message's members beside its type, sender, and body. */
-export const frameOf = (type: string) =>
-  messageFrame.extend({
-    conversation:
-      type === "agent.available" || type === "agent.unavailable" ? availability : conversation,
+/** The schema of a message's members beside its type and sender. */
+export const schemaFor = (type: string): z.ZodType => {
+  const isAvailability = type === "agent.available" || type === "agent.unavailable";
+  const body = isMessageType(type) ? messageBodies[type] : openBody;
+  return z.strictObject({
+    ...messageFrame.shape,
+    ...(isOwnMessageType(type) ? ownBody : body).shape,
+    conversation: isAvailability ? availability : conversation,
   });
+};
 
 /** A message's sender: its kind and, optionally, its display name. */
 export type Sender<K extends SenderKind = SenderKind> =
@@ -485,7 +403,7 @@ export type OtherMessage = MessageFrame & {
   readonly conversation: AnyConversation;
 } & (
     | ({ readonly type: OwnMessageType } & Readonly<z.input<typeof ownBody>>)
-    | ({ readonly type: FurtherMessageType } & Readonly<z.input<typeof furtherBody>>)
+    | ({ readonly type: FurtherMessageType } & Readonly<z.input<typeof openBody>>)
   );
 
 type InConversation = Exclude<Message, { readonly type: AvailabilityType }>;

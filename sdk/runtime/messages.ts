@@ -1,3 +1,6 @@
+import { z } from "zod";
+import type { Fields } from "../../provider/definition/define.js";
+import { fieldViolations } from "../../provider/definition/violations.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import {
   isObject,
@@ -11,7 +14,11 @@ import {
 import { quoted } from "../../provider/kernel/text.js";
 import type { Request } from "../../provider/service/http/client.js";
 import { endpointName, runtimeOperations } from "../../provider/service/http/operations.js";
-import { messageLimits } from "../../provider/service/message-limits.js";
+import {
+  messageFields,
+  metadataFields,
+  mostInCall,
+} from "../../provider/service/message-fields.js";
 import {
   furtherMessageTypes,
   isFurtherMessageType,
@@ -32,8 +39,6 @@ import {
   type CallOptions,
   callOptions,
   checkedInput,
-  entriesUpTo,
-  upTo,
   violations,
 } from "./input-schemas.js";
 import {
@@ -41,21 +46,18 @@ import {
   type ConversationReference,
   type Customer,
   type FirstMessage,
-  frameOf,
-  furtherBody,
   kindOf,
   type ListPicker,
   type Message,
   type MessageFrame,
   type MessageOf,
   type MessageReference,
-  messageBodies,
   type OtherMessage,
-  ownBody,
   type Reply,
   type RichLink,
   type Sender,
   type SurveyConversation,
+  schemaFor,
 } from "./message.js";
 import { type ReceivedMessage, receivedMessage } from "./received-message.js";
 
@@ -67,12 +69,6 @@ const refused = (which: string, rule: string): ConversationError =>
   );
 
 type AnyMessage = Message | OtherMessage;
-
-/** The schema of a body, by the type of its message. */
-const bodySchemaOf = (type: string) => {
-  if (isMessageType(type)) return messageBodies[type].schema;
-  return isOwnMessageType(type) ? ownBody : furtherBody;
-};
 
 /**
  * @param isOther whether only types count that the specification does not list, or only those that
@@ -97,19 +93,6 @@ const senderOf = (which: string, { sender }: JsonObject): SenderKind => {
   );
 };
 
-const assertMembers = (which: string, type: string, members: JsonObject): void => {
-  const frameSchema = frameOf(type);
-  const ofFrame = ([name]: readonly [string, unknown]) => Object.hasOwn(frameSchema.shape, name);
-  const all = Object.entries(members);
-  const frame = Object.fromEntries(all.filter(ofFrame));
-  const body = Object.fromEntries(all.filter((member) => !ofFrame(member)));
-  const issues = [
-    ...(frameSchema.safeParse(frame).error?.issues ?? []),
-    ...(bodySchemaOf(type).safeParse(body).error?.issues ?? []),
-  ];
-  if (issues.length > 0) throw refused(which, `(${type}) is not valid: ${violations(issues)}`);
-};
-
 const assertOne = (which: string, message: unknown, isOther: boolean): void => {
   if (!isObject(message)) throw refused(which, "is not an object");
   const type = typeOf(which, message, isOther);
@@ -119,7 +102,8 @@ const assertOne = (which: string, message: unknown, isOther: boolean): void => {
     throw refused(which, rule);
   }
   const { type: _type, sender: _sender, ...members } = message;
-  assertMembers(which, type, members);
+  const { error } = schemaFor(type).safeParse(members);
+  if (error) throw refused(which, `(${type}) is not valid: ${violations(error.issues)}`);
 };
 
 /** How errors call a message: `message 2`, if there are several. */
@@ -265,20 +249,18 @@ const jsonOf = (message: AnyMessage): JsonObject | undefined => {
   }
 };
 
-/** @throws ConversationError `INPUT_INVALID` if it has no JSON text, or a long one */
+/** @throws ConversationError `INPUT_INVALID` if it has several forms, or cannot be JSON */
 const contentOf = (which: string, message: AnyMessage): JsonObject | undefined => {
   const { text, html, xml, redact }: JsonObject = message;
   const content = jsonOf(message);
   assertJson(sending.title, "content", content);
   const json = content && JSON.stringify(content);
-  const { content: most } = messageLimits;
-  if (json !== undefined && json.length > most)
-    throw refused(
-      which,
-      `(${message.type}) is not valid: content: has more than ${most} characters as JSON`,
-    );
   const form = withoutUndefined({ text, html, xml, json });
-  return Object.keys(form).length === 0 ? undefined : { ...form, ...withoutUndefined({ redact }) };
+  const forms = Object.keys(form).length;
+  if (forms > 1) throw refused(which, "must have only one of text, html, content, and xml");
+  if (forms === 0 && message.type === "text" && !message.attachments)
+    throw refused(which, "needs text, html, or attachments");
+  return forms === 0 ? undefined : { ...form, ...withoutUndefined({ redact }) };
 };
 
 /** Both, at every depth; if both have a value that is no object, the second. */
@@ -291,9 +273,20 @@ const merged = (one: JsonObject, other: JsonObject): JsonObject =>
     }),
   ]);
 
-/** A message as the service takes it (vendor). */
+/** The limits of the service that a part of a body exceeds, such as `content.text must have …`. */
+const brokenRules = (fields: Fields, part: JsonObject): string =>
+  fieldViolations({ kind: "a message", fields }, part)
+    .map(({ path, rule }) => `${path} ${rule}`)
+    .join("; ");
+
+/**
+ * A message as the service takes it (vendor).
+ *
+ * @throws ConversationError `INPUT_INVALID` naming each limit that it exceeds
+ */
 const messageToWire = (which: string, message: AnyMessage, platformName: string): JsonObject => {
   const { sender, messageId } = message;
+  const kind = kindOf<SenderKind>(sender);
   const name = typeof sender === "string" ? undefined : sender.name;
   const attachments = "attachments" in message ? message.attachments : undefined;
   const parent = "parent" in message ? message.parent : undefined;
@@ -304,13 +297,13 @@ const messageToWire = (which: string, message: AnyMessage, platformName: string)
     conversation: conversationOf(message),
     attachments: attachments && { attachment: attachments.map(attachmentOf) },
     parent: parent === undefined ? undefined : parentOf(parent),
-    sender: {
-      type: senderToWire(kindOf<SenderKind>(sender), platformName),
-      ...(name === undefined ? {} : { participant: { name } }),
-    },
+    sender: { type: kind, ...(name === undefined ? {} : { participant: { name } }) },
     attributes: attributesOf(message.attributes),
   });
-  return message.extra ? merged(wire, message.extra) : wire;
+  const broken = brokenRules(messageFields, wire);
+  if (broken !== "") throw refused(which, `(${message.type}) is not valid: ${broken}`);
+  const sent = merged(wire, { sender: { type: senderToWire(kind, platformName) } });
+  return message.extra ? merged(sent, message.extra) : sent;
 };
 
 /** The body of a call that sends these messages. `metadata` is about the whole call. */
@@ -487,7 +480,7 @@ const ended = (ids: readonly (string | undefined)[], error: unknown): unknown =>
 };
 
 const sendOptions = callOptions.extend({
-  metadata: entriesUpTo(upTo(messageLimits.shortValue), messageLimits.metadata).optional(),
+  metadata: z.record(z.string(), z.string("must be a string")).optional(),
 });
 
 const isList = <M extends AnyMessage>(given: M | readonly M[]): given is readonly M[] =>
@@ -505,9 +498,10 @@ interface SentParts {
 
 /** The messages in calls that the service takes, in order. */
 const inCalls = <M>(messages: readonly M[]): readonly (readonly M[])[] => {
-  const { messages: most } = messageLimits;
-  const calls = Math.ceil(messages.length / most);
-  return Array.from({ length: calls }, (_, call) => messages.slice(call * most, (call + 1) * most));
+  const calls = Math.ceil(messages.length / mostInCall);
+  return Array.from({ length: calls }, (_, call) =>
+    messages.slice(call * mostInCall, (call + 1) * mostInCall),
+  );
 };
 
 /** Earlier calls have sent some of the messages: the whole must not be repeated. */
@@ -559,6 +553,9 @@ export const messagesOf = (request: Request, platformName: string): Messages => 
       const one = given();
       const { metadata, signal } = checkedInput(sending.title, "options", sendOptions, options);
       const messages: readonly M[] = isList(one) ? one : [one];
+      const attributes = metadata && { attributes: pairs(metadata) };
+      const broken = attributes ? brokenRules(metadataFields, attributes) : "";
+      if (broken !== "") throw refused("metadata:", broken);
       assertMessages(messages, isOther);
       // Until the answers are there, the caller may change the messages.
       const wires = messages.map((message, index) => ({

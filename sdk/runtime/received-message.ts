@@ -25,7 +25,7 @@ type Lenient<T> = T extends readonly (infer E)[]
       } & JsonObject
     : T;
 
-type Input<T extends MessageType> = z.input<(typeof messageBodies)[T]["schema"]>;
+type Input<T extends MessageType> = z.input<(typeof messageBodies)[T]>;
 
 type Sent<T extends MessageType> =
   Input<T> extends { readonly content: infer C } ? Lenient<C> : JsonObject;
@@ -57,11 +57,11 @@ const lenient = (schema: unknown): z.ZodType => {
   return schema instanceof z.ZodNumber ? z.number() : z.string();
 };
 
-const { text, redact } = messageBodies.text.schema.shape;
+const { text, redact } = messageBodies.text.shape;
 
 const schemaOf = (type: MessageType): z.ZodType | undefined => {
   if (type === "text") return lenient(z.object({ text, redact }));
-  const shape: Readonly<Record<string, unknown>> = messageBodies[type].schema.shape;
+  const shape: Readonly<Record<string, unknown>> = messageBodies[type].shape;
   const { content } = shape;
   return content instanceof z.ZodObject ? lenient(content) : undefined;
 };
