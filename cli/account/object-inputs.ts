@@ -1,23 +1,15 @@
 import { z } from "zod";
 import { typedFields } from "../../provider/definition/changes.js";
-import {
-  type Definition,
-  type Field,
-  type Fields,
-  type ListField,
-  type MapField,
-  outputFields,
+import type {
+  Definition,
+  Field,
+  Fields,
+  ListField,
+  MapField,
 } from "../../provider/definition/define.js";
-import {
-  fieldsByWireName,
-  itemPath,
-  keyOf,
-  memberPath,
-  membersOf,
-  normaliseFields,
-} from "../../provider/definition/fields.js";
+import { fieldsByWireName, membersOf, normaliseFields } from "../../provider/definition/fields.js";
 import { tidyFields } from "../../provider/definition/importable.js";
-import { itemsOf, readWire } from "../../provider/definition/merge.js";
+import { isAdded, unknownMembers } from "../../provider/definition/unknown-members.js";
 import { fieldViolations } from "../../provider/definition/violations.js";
 import { fieldsFromWire } from "../../provider/definition/wire.js";
 import {
@@ -25,7 +17,6 @@ import {
   isObject,
   type JsonObject,
   jsonIn,
-  listedObjects,
   objectOf,
 } from "../../provider/kernel/json.js";
 import { isId } from "../../provider/kernel/object-id.js";
@@ -36,75 +27,6 @@ import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import type { AccountReading } from "./read-account.js";
 
-/** A member that the service adds to each object. */
-const isAdded = (name: string): boolean => name === "id" || Object.hasOwn(outputFields, name);
-
-/** The members that are set; null means absent. */
-const entriesIn = (value: unknown): readonly (readonly [string, unknown])[] =>
-  isObject(value) ? Object.entries(value).filter(([, of]) => of !== null) : [];
-
-/** The members of an object other than those that a field consists of. */
-const besides = (wire: unknown, own: readonly string[], path: string): readonly string[] =>
-  entriesIn(wire).flatMap(([name]) => (own.includes(name) ? [] : [memberPath(path, name)]));
-
-const inMembers = (fields: Fields, wire: JsonObject, path: string): readonly string[] =>
-  entriesIn(wire).flatMap(([name, value]) => {
-    const [own, field] = fieldsByWireName(fields).get(name) ?? [];
-    return own && field
-      ? unknownPaths(field, value, memberPath(path, own))
-      : [memberPath(path, name)];
-  });
-
-const inEntries = (field: MapField, wire: unknown, path: string): readonly string[] => {
-  const { key, value } = membersOf(field);
-  return listedObjects(wire).flatMap((entry) => {
-    const at = memberPath(path, keyOf(field, entry) ?? "");
-    return [...besides(entry, [key, value], at), ...unknownPaths(field.of, entry[value], at)];
-  });
-};
-
-const inItems = (field: ListField, wire: unknown, path: string): readonly string[] => [
-  ...(field.envelope === undefined ? [] : besides(wire, [field.envelope], path)),
-  ...itemsOf(field, wire).flatMap((item, place) =>
-    unknownPaths(field.of, item, itemPath(path, field, readWire(field.of, item), place)),
-  ),
-];
-
-/**
- * Paths of the members in a value of the service that no field covers. Members of a referenced
- * object belong to that object.
- *
- * @param path of the value, as a program would write it
- */
-const unknownPaths = (field: Field, wire: unknown, path: string): readonly string[] => {
-  switch (field.type) {
-    case "object":
-      return isObject(wire) ? inMembers(field.fields, wire, path) : [];
-    case "list":
-      return inItems(field, wire, path);
-    case "map":
-      return inEntries(field, wire, path);
-    case "text":
-      return field.envelope === undefined ? [] : besides(wire, [field.envelope], path);
-    case "reference": {
-      const known = [...fieldsByWireName(field.to.fields).keys()];
-      return besides(wire, ["id", ...known, ...Object.keys(outputFields)], path);
-    }
-    default:
-      return [];
-  }
-};
-
-/**
- * Paths of an object's members that no field of its kind covers, as a program would write them. Any
- * of them may be a secret, so none is written to a file; a run leaves them as they are.
- */
-export const unknownMembers = (
-  { fields }: Pick<Definition, "fields">,
-  wire: JsonObject,
-): readonly string[] =>
-  inMembers(fields, objectOf(Object.entries(wire).filter(([name]) => !isAdded(name))), "");
-
 /** An object of the account as a program would declare it. */
 export interface ObjectInputs {
   readonly definition: Definition;
@@ -114,7 +36,7 @@ export interface ObjectInputs {
    * shows them, or as undisclosed if it hides them.
    */
   readonly fields: JsonObject;
-  /** Paths of members that no field of the kind covers; a run leaves them as they are. */
+  /** Paths of members that no field of the kind covers; no PUT carries them. */
   readonly undeclared?: readonly string[];
   /** As the service sent it. */
   readonly wire: WireObject;

@@ -152,9 +152,9 @@ const undeclaredRows = ({ plan: { declared } }: ReadmeContent): readonly string[
   tableSection(
     "Members that the program does not declare",
     [
-      "These members exist only in the service. Any of them may be a secret, so no file contains their values. They stay as " +
-        "they are when a run changes their object; an account that you create again from this program lacks them. To " +
-        "declare one that is not in a list, add it to its resource's `extra`; read a secret with `config.requireSecret`.",
+      "These members exist only in the service, whose description does not have them. Any of them may be a secret, so no file " +
+        "contains their values. The service is documented to refuse them, so no run sends them: a member may disappear when a " +
+        "run changes its object. If your tenant takes one that is not in a list, you can add it to its resource's `extra`.",
     ],
     ["Object", "Member"],
     declared.flatMap((resource) =>

@@ -68,7 +68,9 @@ export const exportSchema = z.strictObject({
     .describe("Secrets that the stack's configuration must contain"),
   undeclared: z
     .array(z.strictObject({ ...resource, path: z.string() }))
-    .describe("Members that the program does not declare; they stay as they are"),
+    .describe(
+      "Members that no program declares, because the package does not define them; no run sends them",
+    ),
   notes: z.array(z.string()).describe("What the export could not read"),
   proof: z.exactOptional(proofSchema).describe("With --prove"),
 });

@@ -10,17 +10,19 @@ import {
   deletionOrder,
   fieldsByWireName,
   holdsSecret,
+  keyOf,
   membersOf,
 } from "../../provider/definition/fields.js";
+import { pairs } from "../../provider/definition/meaning.js";
+import { isMissing, looksMasked } from "../../provider/definition/merge.js";
+import { bodyOf, itemsOf, readWire } from "../../provider/definition/wire.js";
 import {
-  entriesByKey,
-  isMissing,
-  itemsOf,
-  looksMasked,
-  partnersOf,
-} from "../../provider/definition/merge.js";
-import { bodyOf } from "../../provider/definition/wire.js";
-import { isObject, type JsonObject, memberOf, objectOf } from "../../provider/kernel/json.js";
+  isObject,
+  type JsonObject,
+  listedObjects,
+  memberOf,
+  objectOf,
+} from "../../provider/kernel/json.js";
 import { propertiesIn } from "../../provider/lifecycle/properties.js";
 import { unlimitedBurst } from "../../provider/pacing/pacer.js";
 import {
@@ -56,27 +58,27 @@ const secretOf = (live: unknown, known: unknown, seen: SecretsSeen): unknown => 
 };
 
 const inList = (field: ListField, live: unknown, known: unknown, seen: SecretsSeen): unknown => {
-  const items = itemsOf(field, live);
-  const partners = partnersOf(field, items, itemsOf(field, known));
-  const revealed = items.map((item, place) => revealedValue(field.of, item, partners[place], seen));
+  const [items, others] = [itemsOf(field, live), itemsOf(field, known)];
+  const read = (list: readonly unknown[]) => list.map((item) => readWire(field.of, item));
+  const places = pairs(field, read(items), read(others));
+  const revealed = items.map((item, at) =>
+    revealedValue(field.of, item, others[places[at] ?? -1], seen),
+  );
   if (Array.isArray(live)) return revealed;
   return field.envelope && isObject(live) ? { ...live, [field.envelope]: revealed } : live;
 };
 
 const inMap = (field: MapField, live: unknown, known: unknown, seen: SecretsSeen): unknown => {
   if (!Array.isArray(live)) return live;
-  const { key, value } = membersOf(field);
-  const entries = entriesByKey(field, known);
-  return live.map((entry: unknown) =>
-    isObject(entry)
-      ? {
-          ...entry,
-          [value]:
-            revealedValue(field.of, entry[value], entries.get(String(entry[key]))?.[value], seen) ??
-            unknownSecret,
-        }
-      : entry,
+  const { value } = membersOf(field);
+  const values = new Map(
+    listedObjects(known).map((entry) => [keyOf(field, entry), entry[value]] as const),
   );
+  return live.map((entry: unknown) => {
+    if (!isObject(entry)) return entry;
+    const revealed = revealedValue(field.of, entry[value], values.get(keyOf(field, entry)), seen);
+    return { ...entry, [value]: revealed ?? unknownSecret };
+  });
 };
 
 const revealedValue = (field: Field, live: unknown, known: unknown, seen: SecretsSeen): unknown => {

@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
-import { mergeFields } from "../../provider/definition/merge.js";
 import { textTable, wrapped } from "../../provider/kernel/columns.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { asText, type JsonObject, objectOf, type Printed } from "../../provider/kernel/json.js";
@@ -20,6 +19,7 @@ import {
   orphansAmong,
   type StackNames,
 } from "../../provider/lifecycle/ownership/orphans.js";
+import { writtenOver } from "../../provider/lifecycle/put.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
 import type { StackLock } from "../../provider/pulumi-cli/pulumi-queries.js";
 import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
@@ -162,19 +162,15 @@ const removeOrphan = async (
 const withoutMark = (
   definition: Definition,
   live: WireObject,
-  { put }: Pick<Settings, "put">,
+  settings: Pick<Settings, "platformName" | "put">,
 ): { readonly body: JsonObject; readonly hidden: readonly string[] } => {
-  const { id: _, created: __, modified, ...rest } = live;
-  const keeps = put === "keep";
   // What a person wrote; if there is nothing and a PUT keeps omitted members, the name.
-  const written =
-    readMark(live.description).description ?? (keeps ? nameOnWire(definition, live) : undefined);
-  const { body, hidden } = mergeFields({
-    ...{ fields: definition.fields, rule: definition.rule, live: rest, keeps },
-    desired: objectOf([["description", written]]),
+  const { description = settings.put === "keep" ? nameOnWire(definition, live) : undefined } =
+    readMark(live.description);
+  return writtenOver({ definition, settings }, live, {
+    desired: { fields: objectOf([["description", description]]) },
     prior: objectOf([["description", live.description]]),
   });
-  return { body: modified === undefined ? body : { ...body, modified }, hidden };
 };
 
 /** Takes the mark off an object. @returns why it is still there; undefined if it is gone */

@@ -182,8 +182,8 @@ export class ValidationErrors {
   }
 
   /** Records a member that the schema does not have (error 400-420, vendor). */
-  unknown(): void {
-    this.#add("400-420", "is not a known attribute");
+  unknown(rule = "is not a known attribute"): void {
+    this.#add("400-420", rule);
   }
 
   /** Records that a value is not one of the allowed words (error 400-196, vendor). */

@@ -97,14 +97,17 @@ const assertFresh = ({ switches }: EmulatedService, object: StoredObject, modifi
 const checkedBody = (
   service: EmulatedService,
   definition: Definition,
-  body: JsonObject,
+  given: JsonObject,
   before?: StoredObject,
 ) => {
+  // Only a PUT may carry the time of the last change.
+  const { modified, ...rest } = given;
+  const body = before ? rest : given;
   const kept = before ? keptMembers(service.switches, definition, body, before) : {};
   const checked = { ...validate(definition, body, service.switches), ...kept };
   assertUnique(service, definition, checked, before?.id);
   assertReferences(service, definition, checked);
-  if (before) assertFresh(service, before, body.modified);
+  if (before) assertFresh(service, before, modified);
   return checked;
 };
 

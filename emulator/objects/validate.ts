@@ -82,9 +82,6 @@ const checkId = (value: unknown, errors: ValidationErrors) => {
   checkSize(value.length, { min: idLength, max: idLength }, "character", errors);
 };
 
-/** Members that belong to a body but to no field. */
-const serverSet = new Set(["id", "created", "modified"]);
-
 const isMissing = (value: unknown): boolean => value === undefined || value === null;
 
 /** The member that the discriminator requires; undefined if none. */
@@ -109,9 +106,9 @@ const checkRule = (rule: MemberRule, values: JsonObject, errors: ValidationError
   }
   const needed = neededMember(rule, values);
   if (needed === undefined) return;
-  const reason = `cannot be combined with ${rule.discriminator} ${values[rule.discriminator]}`;
+  const reason = `is not an attribute of ${rule.discriminator} ${values[rule.discriminator]}`;
   for (const other of Object.values(rule.exactlyOne))
-    if (other !== needed && !isMissing(values[other])) errors.at(other).invalid(reason);
+    if (other !== needed && !isMissing(values[other])) errors.at(other).unknown(reason);
 };
 
 const checkUnique = (key: string, items: readonly unknown[], errors: ValidationErrors): void => {
@@ -130,11 +127,21 @@ const envelopeOf = (field: Field): string | undefined => {
   return field.type === "text" || field.type === "list" ? field.envelope : undefined;
 };
 
+/** Refuses every member other than these. */
+const checkNames = (
+  values: JsonObject,
+  isKnown: (name: string) => boolean,
+  errors: ValidationErrors,
+): void => {
+  for (const name of Object.keys(values))
+    if (!isKnown(name)) errors.at(name.slice(0, 100)).unknown();
+};
+
 /** Checks values, each against its field, and returns them in the form to store. */
 class Validator {
   constructor(private readonly switches: Switches) {}
 
-  /** The object with what the switch leaves of its unknown members, and the defaults filled in. */
+  /** The object with the defaults filled in. */
   fields(
     { fields, rule }: { readonly fields: Fields; readonly rule?: MemberRule | undefined },
     values: JsonObject,
@@ -150,24 +157,9 @@ class Validator {
       if (isRequired) errors.at(name).missing();
       return [name, defaultIn(field)];
     });
-    const isRoot = errors.path === "";
-    const isKnown = (name: string) => known.has(name) || (isRoot && serverSet.has(name));
-    const unknown = this.#unknown(values, isKnown, errors);
+    checkNames(values, (name) => known.has(name), errors);
     if (rule) checkRule(rule, values, errors);
-    return objectOf([...checked, ...unknown]);
-  }
-
-  /** What the switch leaves of the unknown members. */
-  #unknown(
-    values: JsonObject,
-    isKnown: (name: string) => boolean,
-    errors: ValidationErrors,
-  ): readonly (readonly [string, unknown])[] {
-    const { unknownFields } = this.switches;
-    const unknown = Object.entries(values).filter(([name]) => !isKnown(name));
-    if (unknownFields === "refuse")
-      for (const [name] of unknown) errors.at(name.slice(0, 100)).unknown();
-    return unknownFields === "keep" ? unknown : [];
+    return objectOf(checked);
   }
 
   #field(field: Field, value: unknown, errors: ValidationErrors): unknown {
@@ -178,7 +170,8 @@ class Validator {
     const checked = isMissing(inner)
       ? errors.at(key).missing()
       : this.#value(field, inner, errors.at(key));
-    return objectOf([[key, checked], ...this.#unknown(value, (name) => name === key, errors)]);
+    checkNames(value, (name) => name === key, errors);
+    return { [key]: checked };
   }
 
   /** A value without its envelope. */
@@ -233,8 +226,8 @@ class Validator {
     else checkSize(name.length, keyLengths, "character", errors.at(key));
     if (isMissing(value)) return errors.at(member).missing();
     const checked = this.#field(field.of, value, errors.at(member));
-    const unknown = this.#unknown(entry, (other) => other === key || other === member, errors);
-    return objectOf([[key, name], [member, checked], ...unknown]);
+    checkNames(entry, (other) => other === key || other === member, errors);
+    return { [key]: name, [member]: checked };
   }
 }
 
@@ -266,6 +259,6 @@ export const checkFields = (
  */
 export const hasShape = (definition: Definition, object: JsonObject, switches: Switches) => {
   const errors = new ValidationErrors();
-  new Validator({ ...switches, unknownFields: "keep" }).fields(definition, object, errors);
+  new Validator(switches).fields(definition, object, errors);
   return !errors.hasBrokenShape;
 };

@@ -46,11 +46,6 @@ export const switchTable = {
     values: ["refuse", "ignore"],
     default: "refuse",
   },
-  unknownFields: {
-    doc: "Whether unknown members are kept, refused, or dropped.",
-    values: ["keep", "refuse", "drop"],
-    default: "keep",
-  },
   unknownReference: {
     doc: "Whether the service refuses or accepts a reference to a nonexistent object.",
     values: ["refuse", "accept"],

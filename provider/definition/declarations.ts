@@ -190,9 +190,9 @@ export const resourceArguments: readonly ResourceArgument[] = [
     name: "extra",
     form: "object",
     doc: [
-      "Additional members of the service's JSON that this package does not define. They are merged deeply, even into objects that the package defines.",
-      "They must not replace a documented property at any depth. They are written, compared, and repaired like other properties.",
-      "Secrets in them stay secret. Default: none.",
+      "Additional members of the service's JSON that this package does not define, sent as declared. They are merged deeply, even into objects that the package defines.",
+      "The service is documented to refuse members that it does not know (400-420), so a preview warns: set them only if your tenant takes them.",
+      "They must not replace a documented property at any depth. They are compared and repaired like other properties, and secrets in them stay secret. Default: none.",
     ],
   },
   {

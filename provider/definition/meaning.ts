@@ -368,24 +368,6 @@ export const sameExtra = (
 /** Returns the path to a member. */
 export const below = (path: string, name: string): string => (path ? `${path}.${name}` : name);
 
-/**
- * Returns the desired items, replacing each with the service's item if the two have the same
- * meaning. The service's item may have additional members.
- */
-export const asThere = (
-  live: readonly unknown[],
-  desired: readonly unknown[],
-): readonly unknown[] => {
-  const free = new Set(live.keys());
-  return desired.map((item, at) => {
-    const fits = (place: number): boolean => free.has(place) && sameExtra(live[place], item);
-    const place = fits(at) ? at : [...free].find(fits);
-    if (place === undefined) return item;
-    free.delete(place);
-    return live[place];
-  });
-};
-
 /** Whether two items have the same identity; undefined if the list names none. */
 const haveSameIdentity = (field: ListField, a: unknown, b: unknown): boolean | undefined => {
   const { of } = field;

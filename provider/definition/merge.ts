@@ -1,20 +1,7 @@
-import { isObject, type JsonObject, listedObjects, memberOf, objectOf } from "../kernel/json.js";
+import { isBlank, isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
 import type { Field, Fields, ListField, MapField, MemberRule, Members } from "./define.js";
-import {
-  defaultIn,
-  fieldsByWireName,
-  itemPath,
-  keyOf,
-  memberPath,
-  membersOf,
-  unwrapped,
-  wireName,
-} from "./fields.js";
-import { asThere, pairs, plainText, sameContent, sameMeaning } from "./meaning.js";
-import { fromWire, neutralVendor } from "./wire.js";
-
-/** An object without any known field. */
-const unknownObject: Members = { fields: {} };
+import { defaultIn, itemPath, memberPath } from "./fields.js";
+import { pairs, plainText, sameContent } from "./meaning.js";
 
 interface Merging {
   readonly evidence: Evidence;
@@ -22,190 +9,114 @@ interface Merging {
   readonly keeps: boolean;
 }
 
-const namesIn = (value: unknown): readonly string[] =>
-  isObject(value) ? safeEntries(value).map(([name]) => name) : [];
-
-const mergeObject = (shape: Members, sides: Sides, path: string, merging: Merging): Part => {
-  const { live, desired, prior } = sides;
-  const byWire = fieldsByWireName(shape.fields);
-  const names = new Set([...namesIn(live), ...namesIn(desired)]);
-  const gone = displaced(shape, desired);
-  const parts = [...names].map((wire) => {
-    const [name, field] = byWire.get(wire) ?? [wire, undefined];
-    const inner = memberSides(sides, wire);
-    const isGone = gone.has(wire) && inner.desired === undefined;
-    const part = isGone
-      ? partOf(undefined)
-      : mergeMember(field, inner, memberPath(path, name), merging);
-    return [wire, part] as const;
-  });
-  const all = [live, prior, desired].filter(isObject);
-  const seen = objectOf(all.flatMap((side) => Object.entries(side)));
-  const whole = together(parts);
-  if (merging.keeps) return whole;
-  const omitted = omittedSecrets(shape.fields, seen, path, merging.evidence);
-  return { ...whole, hidden: [...whole.hidden, ...omitted] };
+const mergeMembers = (shape: Members, sides: Sides, path: string, merging: Merging): Part => {
+  const gone = displaced(shape, sides.desired);
+  return together(
+    Object.entries(shape.fields).map(([name, field]) => {
+      const inner = memberSides(sides, name);
+      const isGone = gone.has(name) && inner.desired === undefined;
+      const part = isGone ? nothing : mergeMember(field, inner, memberPath(path, name), merging);
+      return [name, part];
+    }),
+  );
 };
 
-const mergeMember = (
-  field: Field | undefined,
-  sides: Sides,
-  path: string,
-  merging: Merging,
-): Part => {
+const mergeMember = (field: Field, sides: Sides, path: string, merging: Merging): Part => {
   const below = { ...merging, keeps: false };
-  if (sides.desired !== undefined) return mergeValue(field, sides, path, below);
-  if (sides.prior !== undefined) return leftover(field, sides, path, below);
-  // A service may answer null for an absent value, and refuse to receive null.
-  if (field && sides.live === null) return partOf(undefined);
-  const { value, hidden } = visiblePart(
-    field,
-    sides.live,
-    path,
-    merging.evidence,
-    field?.required === true,
-  );
-  const isUsual = sides.live === null || (field && defaultIn(field) === sides.live);
-  const undeclared = isUsual ? [] : [path];
+  const { live, desired, prior } = sides;
+  if (desired !== undefined) return mergeValue(field, sides, path, below);
+  if (prior !== undefined) return leftover(field, sides, path, below);
+  const isNeeded = field.required === true;
+  const { value, hidden } = visiblePart(field, live, path, merging.evidence, isNeeded);
+  const undeclared = saysNothing(field, live) ? [] : [path];
   return merging.keeps && hidden.length > 0
     ? partOf(undefined, [], undeclared)
     : partOf(value, hidden, undeclared);
 };
 
 /**
- * The part of an object that is not the program's after the program no longer declares it; empty if
- * that part is not valid alone.
+ * The part of an object that is not the program's after the program no longer declares it; nothing
+ * if that part is not valid alone.
  */
-const leftover = (field: Field | undefined, sides: Sides, path: string, merging: Merging): Part => {
-  const shape = field === undefined ? unknownObject : field.type === "object" ? field : undefined;
-  if (!shape || !isObject(sides.live) || !isObject(sides.prior)) return partOf(undefined);
-  const rest = mergeObject(shape, { ...sides, desired: {} }, path, merging);
-  const canStand =
-    isObject(rest.value) && !holdsNothing(rest.value) && stands(shape.fields, rest.value);
-  return canStand ? rest : partOf(undefined);
+const leftover = (field: Field, sides: Sides, path: string, merging: Merging): Part => {
+  if (field.type !== "object" || !isObject(sides.live) || !isObject(sides.prior)) return nothing;
+  const rest = mergeMembers(field, { ...sides, desired: {} }, path, merging);
+  const canStand = !saysNothing(field, rest.value) && stands(field.fields, rest.value);
+  return canStand ? rest : nothing;
 };
 
-const mergeValue = (
-  field: Field | undefined,
-  sides: Sides,
-  path: string,
-  merging: Merging,
-): Part => {
+/** Whether a value says no more than an absent one: it is empty, or what the service fills in. */
+const saysNothing = (field: Field, value: unknown): boolean =>
+  value === undefined ||
+  value === defaultIn(field) ||
+  isBlank(value) ||
+  (field.type === "object" &&
+    isObject(value) &&
+    Object.entries(field.fields).every(([name, of]) => saysNothing(of, memberOf(value, name))));
+
+const mergeValue = (field: Field, sides: Sides, path: string, merging: Merging): Part => {
   const { live, desired } = sides;
-  if (!field) return mergeUnknown(sides, path, merging);
   if (field.secret) return partOf(desired);
   switch (field.type) {
     case "object":
       return isObject(live) && isObject(desired)
-        ? mergeObject(field, sides, path, merging)
+        ? mergeMembers(field, sides, path, merging)
         : partOf(desired);
     case "list":
-      return mergeList(field, sides, path, merging);
+      return Array.isArray(desired)
+        ? mergeItems(field, { ...sides, desired }, path, merging)
+        : partOf(desired);
     case "map":
-      return mergeMap(field, sides, path, merging);
-    case "text":
-    case "reference":
-      return partOf(
-        isExpanded(field, live, desired)
-          ? over(visibleUnknown(live, path, merging.evidence).value, desired)
-          : desired,
-      );
+      return isObject(desired)
+        ? mergeEntries(field, { ...sides, desired }, path, merging)
+        : partOf(desired);
     default:
       return partOf(desired);
   }
 };
 
-/** Whether the service shows more of the referenced object than its ID. */
-const isExpanded = (field: Field, live: unknown, desired: unknown): live is JsonObject => {
-  if (!isObject(live)) return false;
-  const id = readWire(field, live);
-  return id !== undefined && sameMeaning(field, id, readWire(field, desired));
-};
-
-const over = (live: unknown, desired: unknown): unknown =>
-  isObject(live) && isObject(desired)
-    ? objectOf([...safeEntries(live), ...Object.entries(desired)])
-    : desired;
-
-const mergeUnknown = (sides: Sides, path: string, merging: Merging): Part => {
-  const { live, desired } = sides;
-  if (isObject(live) && isObject(desired)) return mergeObject(unknownObject, sides, path, merging);
-  if (!Array.isArray(live) || !Array.isArray(desired)) return partOf(desired);
-  const kept = asThere(live, desired);
-  const { hidden } = visibleUnknown(kept, path, merging.evidence);
-  return partOf(hidden.length > 0 ? desired : kept, hidden);
-};
-
-const without = (value: unknown, name: string): unknown =>
-  isObject(value) ? objectOf(Object.entries(value).filter(([own]) => own !== name)) : undefined;
-
-/** An object that wraps a value: the value, and what else the service keeps beside it. */
-const around = (
-  name: string,
-  { live, desired, prior }: Sides,
+const mergeItems = (
+  field: ListField,
+  { live, desired, prior }: Sides & { readonly desired: readonly unknown[] },
   path: string,
   merging: Merging,
-  value: Part,
 ): Part => {
-  const others = mergeObject(
-    unknownObject,
-    { live: without(live, name), desired: without(desired, name), prior: without(prior, name) },
-    path,
-    merging,
+  const there = partnersOf(field, desired, itemsIn(live));
+  const known = partnersOf(field, desired, itemsIn(prior));
+  return listOf(
+    desired.map((item, place) => {
+      const sides = { live: there[place], desired: item, prior: known[place] };
+      return mergeValue(field.of, sides, itemPath(path, field, item, place), merging);
+    }),
   );
-  const rest = isObject(others.value) ? Object.entries(others.value) : [];
-  return wholeOf([others, value], objectOf([...rest, [name, value.value]]));
 };
 
-const mergeList = (field: ListField, sides: Sides, path: string, merging: Merging): Part => {
-  const { live, desired, prior } = sides;
-  if (!Array.isArray(unwrapped(field.envelope, desired))) return partOf(desired);
-  const items = itemsOf(field, desired);
-  const there = partnersOf(field, items, itemsOf(field, live));
-  const known = partnersOf(field, items, itemsOf(field, prior));
-  const parts = items.map((item, place) =>
-    mergeValue(
-      field.of,
-      { live: there[place], desired: item, prior: known[place] },
-      itemPath(path, field, readWire(field.of, item), place),
-      merging,
-    ),
-  );
-  const value = parts.map((part) => part.value);
-  const whole = wholeOf(parts, value);
-  return field.envelope ? around(field.envelope, sides, path, merging, whole) : whole;
-};
-
-const mergeMap = (field: MapField, sides: Sides, path: string, merging: Merging): Part => {
-  const { live, desired, prior } = sides;
-  if (!Array.isArray(desired)) return partOf(desired);
-  const { value: member } = membersOf(field);
-  const [there, known] = [entriesByKey(field, live), entriesByKey(field, prior)];
-  const parts = desired.map((entry) => {
-    const name = keyOf(field, entry);
-    if (name === undefined) return partOf(entry);
-    const key = plainText(name);
-    const here = { live: there.get(key), desired: entry, prior: known.get(key) };
-    const at = memberPath(path, name);
-    const value = mergeValue(field.of, memberSides(here, member), at, merging);
-    return around(member, here, at, merging, value);
-  });
-  return wholeOf(
-    parts,
-    parts.map(({ value }) => value),
+const mergeEntries = (
+  field: MapField,
+  { live, desired, prior }: Sides & { readonly desired: JsonObject },
+  path: string,
+  merging: Merging,
+): Part => {
+  const [there, known] = [entriesByKey(live), entriesByKey(prior)];
+  return together(
+    Object.entries(desired).map(([name, value]) => {
+      const key = plainText(name);
+      const sides = { live: there.get(key), desired: value, prior: known.get(key) };
+      return [name, mergeValue(field.of, sides, memberPath(path, name), merging)];
+    }),
   );
 };
 
 /**
- * The parameters for writing over a live object; all JSON of the service, without `id`, `created`,
- * and `modified`.
+ * The parameters for writing over a live object, all in a program's terms: none has members that no
+ * field defines.
  */
 interface Merge {
   readonly fields: Fields;
   /** The rule on the members of the kind itself: the program's choice displaces the other one. */
   readonly rule: MemberRule | undefined;
   readonly live: JsonObject;
-  /** The content that the program wants, including the members of `extra`. */
+  /** The content that the program wants. */
   readonly desired: JsonObject;
   /** The content that it wanted last time; empty for an object that it does not know yet. */
   readonly prior: JsonObject;
@@ -213,36 +124,36 @@ interface Merge {
   readonly keeps: boolean;
 }
 
-/** The body of a PUT, and what it does to members that are not the program's. */
+/** The content of a PUT, and what it does to members that are not the program's. */
 interface MergeResult {
-  readonly body: JsonObject;
+  readonly merged: JsonObject;
   /**
    * Paths of the members that stay although the program does not name them:
    * `roles[custom_bot].headers`.
    */
   readonly undeclared: readonly string[];
-  /** Paths of the secrets that would be lost: the service hides them, so the body lacks them. */
+  /** Paths of the secrets that would be lost: the service hides them, so the result lacks them. */
   readonly hidden: readonly string[];
 }
 
 /**
- * Computes the body of a PUT: the live object with the program's changes.
+ * Computes the content of a PUT: the live object with the program's changes.
  *
  * - Members that the program declares get the program's values; a list or a map is declared as a
  *   whole.
  * - Members that it no longer declares are omitted, at every depth.
- * - Members that it never declared are kept, at every depth, even if no field defines them. A
- *   secret that the service hides is reported as `hidden`: it cannot be written back, and its mask
- *   must not be.
+ * - Members that it never declared are kept, at every depth. A secret that the service hides is
+ *   reported as `hidden`: it cannot be written back, and its mask must not be. An empty value is
+ *   omitted: the service may show one for an absent member, and refuse to receive it.
  */
 export const mergeFields = ({ live, desired, prior, keeps, ...kind }: Merge): MergeResult => {
   const sides = { live, desired, prior };
   const evidence = evidenceOf(kind.fields, sides);
-  const { value, undeclared, hidden } = mergeObject(kind, sides, "", { evidence, keeps });
-  return { body: isObject(value) ? value : {}, undeclared, hidden };
+  const { value, undeclared, hidden } = mergeMembers(kind, sides, "", { evidence, keeps });
+  return { merged: isObject(value) ? value : {}, undeclared, hidden };
 };
 
-/** The result for a value of the service, and the paths in it that the program does not name. */
+/** The result for a value, and the paths in it that the program does not name. */
 interface Part {
   /** The part that can be written back; undefined if what is left is not valid alone. */
   readonly value: unknown;
@@ -258,6 +169,8 @@ const partOf = (
   undeclared: readonly string[] = [],
 ): Part => ({ value, hidden, undeclared });
 
+const nothing = partOf(undefined);
+
 /** A value composed of parts. */
 const wholeOf = (parts: readonly Part[], value: unknown): Part =>
   partOf(
@@ -266,10 +179,15 @@ const wholeOf = (parts: readonly Part[], value: unknown): Part =>
     parts.flatMap(({ undeclared }) => undeclared),
   );
 
-type NamedParts = readonly (readonly [name: string, part: Part])[];
+/** A list composed of its items. */
+const listOf = (parts: readonly Part[]): Part =>
+  wholeOf(
+    parts,
+    parts.map(({ value }) => value),
+  );
 
-/** An object composed of its members. */
-const together = (parts: NamedParts): Part =>
+/** An object or a map composed of its members. */
+const together = (parts: readonly (readonly [name: string, part: Part])[]): Part =>
   wholeOf(
     parts.map(([, part]) => part),
     objectOf(parts.map(([name, { value }]) => [name, value])),
@@ -284,60 +202,15 @@ const isHidden = (value: unknown, evidence: Evidence, isNeeded: boolean): boolea
   return value === evidence.mask || (!evidence.echoes && looksMasked(value));
 };
 
-/** The visible members; none, if the rest is meaningless. */
-const visibleMembers = (parts: NamedParts): Part => {
-  const whole = together(parts);
-  const isGone = whole.hidden.length > 0 && isObject(whole.value) && holdsNothing(whole.value);
-  return isGone ? partOf(undefined, whole.hidden) : whole;
-};
-
-/** Whether it is empty, or contains only null. */
-const holdsNothing = (value: JsonObject): boolean =>
-  Object.values(value).every((member) => member === null);
-
-/** The members of an object unchanged, except any that would lead to a prototype. */
-const safeEntries = (value: JsonObject): [string, unknown][] =>
-  Object.entries(value).filter(([name]) => name !== "__proto__");
-
-/** A value that no field knows: it is kept unless it is certainly a mask. */
-const visibleUnknown = (value: unknown, path: string, evidence: Evidence): Part => {
-  if (typeof value === "string") {
-    const isMask = value === evidence.mask || (!evidence.echoes && isSurelyMask(value));
-    return isMask ? partOf(undefined, [path]) : partOf(value);
-  }
-  if (isObject(value)) {
-    return visibleMembers(
-      safeEntries(value).map(([name, of]) => [
-        name,
-        visibleUnknown(of, memberPath(path, name), evidence),
-      ]),
-    );
-  }
-  if (!Array.isArray(value)) return partOf(value);
-  const items = value.map((item, place) => visibleUnknown(item, `${path}[${place}]`, evidence));
-  const hidden = items.flatMap((item) => item.hidden);
-  return partOf(hidden.length > 0 ? undefined : items.map((item) => item.value), hidden);
-};
-
-/** Secrets that are absent although the service is known to omit existing ones. */
-const omittedSecrets = (
-  fields: Fields,
-  live: JsonObject,
-  path: string,
-  evidence: Evidence,
-): readonly string[] =>
-  [...fieldsByWireName(fields)].flatMap(([wire, [name, field]]) =>
-    field.secret &&
-    !Object.hasOwn(live, wire) &&
-    isHidden(undefined, evidence, field.required === true)
-      ? [memberPath(path, name)]
-      : [],
-  );
+/** What is visible; nothing if the rest is meaningless. */
+const unlessEmpty = (whole: Part): Part =>
+  whole.hidden.length > 0 && isBlank(whole.value) ? partOf(undefined, whole.hidden) : whole;
 
 /** Whether an object has everything that the service requires of it. */
-const stands = (fields: Fields, value: JsonObject): boolean =>
-  [...fieldsByWireName(fields)].every(
-    ([wire, [, field]]) => !field.required || !isMissing(memberOf(value, wire)),
+const stands = (fields: Fields, value: unknown): boolean =>
+  isObject(value) &&
+  Object.entries(fields).every(
+    ([name, field]) => !field.required || !isMissing(memberOf(value, name)),
   );
 
 const visibleObject = (
@@ -346,99 +219,66 @@ const visibleObject = (
   path: string,
   evidence: Evidence,
 ): Part => {
-  const byWire = fieldsByWireName(fields);
-  const parts = visibleMembers(
-    safeEntries(live).map(([wire, value]) => {
-      const [name, field] = byWire.get(wire) ?? [wire, undefined];
-      const isNeeded = field?.required === true;
-      return [wire, visiblePart(field, value, memberPath(path, name), evidence, isNeeded)];
-    }),
-  );
-  const hidden = [...parts.hidden, ...omittedSecrets(fields, live, path, evidence)];
-  const isWhole = hidden.length === 0 || (isObject(parts.value) && stands(fields, parts.value));
-  return partOf(isWhole ? parts.value : undefined, hidden);
-};
-
-/** An entry needs its value: without it, there is nothing to write. */
-const visibleEntry = (field: MapField, entry: unknown, path: string, evidence: Evidence): Part => {
-  if (!isObject(entry)) return partOf(entry);
-  const { key, value } = membersOf(field);
-  const here = memberPath(path, keyOf(field, entry) ?? "");
-  const names = [...new Set([...safeEntries(entry).map(([name]) => name), value])];
-  const parts = names.map((name) => {
-    const of = memberOf(entry, name);
-    if (name === value) return [name, visiblePart(field.of, of, here, evidence, true)] as const;
-    const isKey = name === key;
-    return [
-      name,
-      isKey ? partOf(of) : visibleUnknown(of, memberPath(here, name), evidence),
-    ] as const;
+  const parts = Object.entries(fields).map(([name, field]) => {
+    const isNeeded = field.required === true;
+    const [value, at] = [memberOf(live, name), memberPath(path, name)];
+    return [name, visiblePart(field, value, at, evidence, isNeeded)] as const;
   });
-  const whole = visibleMembers(parts);
-  const stays =
-    whole.hidden.length === 0 || (isObject(whole.value) && Object.hasOwn(whole.value, value));
-  return partOf(stays ? whole.value : undefined, whole.hidden);
+  const whole = unlessEmpty(together(parts));
+  const isWhole = whole.hidden.length === 0 || stands(fields, whole.value);
+  return isWhole ? whole : partOf(undefined, whole.hidden);
 };
 
 const visibleItems = (
-  wire: readonly unknown[],
-  partAt: (item: unknown, place: number) => Part,
-): Part => {
-  const parts = wire.map(partAt);
-  const hidden = parts.flatMap((part) => part.hidden);
-  const left = parts.filter((part) => part.hidden.length === 0 || part.value !== undefined);
-  const isGone = hidden.length > 0 && left.length === 0;
-  return partOf(isGone ? undefined : left.map(({ value }) => value), hidden);
-};
-
-const visibleList = (field: ListField, wire: unknown, path: string, evidence: Evidence): Part => {
-  const items = itemsOf(field, wire);
-  const part = visibleItems(items, (item, place) =>
-    visiblePart(
-      field.of,
-      item,
-      itemPath(path, field, readWire(field.of, item), place),
-      evidence,
-      true,
-    ),
-  );
-  if (part.hidden.length === 0) return partOf(wire);
-  if (!field.envelope || !isObject(wire)) return part;
-  return part.value === undefined
-    ? part
-    : partOf({ ...wire, [field.envelope]: part.value }, part.hidden);
-};
-
-/**
- * The part of a value not declared by the program that can be written back: everything except
- * secrets that the service masks or omits.
- *
- * @param field undefined if no field knows the value
- * @param wire the service's JSON
- */
-const visiblePart = (
-  field: Field | undefined,
-  wire: unknown,
+  field: ListField,
+  live: readonly unknown[],
   path: string,
   evidence: Evidence,
-  isNeeded = false,
 ): Part => {
-  if (!field) return visibleUnknown(wire, path, evidence);
+  const parts = live.map((item, place) =>
+    visiblePart(field.of, item, itemPath(path, field, item, place), evidence, true),
+  );
+  const left = parts.filter(({ value }) => value !== undefined).map(({ value }) => value);
+  return unlessEmpty(wholeOf(parts, left));
+};
+
+/** An entry needs its value: without it, there is nothing to write. */
+const visibleEntries = (
+  { of }: MapField,
+  live: JsonObject,
+  path: string,
+  evidence: Evidence,
+): Part =>
+  unlessEmpty(
+    together(
+      Object.entries(live).map(([name, value]) => [
+        name,
+        visiblePart(of, value, memberPath(path, name), evidence, true),
+      ]),
+    ),
+  );
+
+/**
+ * The part of a value not declared by the program that can be written back: everything except empty
+ * values, and secrets that the service masks or omits.
+ */
+const visiblePart = (
+  field: Field,
+  live: unknown,
+  path: string,
+  evidence: Evidence,
+  isNeeded: boolean,
+): Part => {
   if (field.secret) {
-    return isHidden(wire, evidence, isNeeded) ? partOf(undefined, [path]) : partOf(wire);
+    return isHidden(live, evidence, isNeeded) ? partOf(undefined, [path]) : partOf(live);
   }
-  switch (field.type) {
-    case "object":
-      return isObject(wire) ? visibleObject(field.fields, wire, path, evidence) : partOf(wire);
-    case "list":
-      return visibleList(field, wire, path, evidence);
-    case "map":
-      return Array.isArray(wire)
-        ? visibleItems(wire, (entry) => visibleEntry(field, entry, path, evidence))
-        : partOf(wire);
-    default:
-      return partOf(wire);
-  }
+  if (isBlank(live) && !isNeeded) return nothing;
+  if (field.type === "object" && isObject(live))
+    return visibleObject(field.fields, live, path, evidence);
+  if (field.type === "list" && Array.isArray(live))
+    return visibleItems(field, live, path, evidence);
+  if (field.type === "map" && isObject(live)) return visibleEntries(field, live, path, evidence);
+  return partOf(live);
 };
 
 /** How the service treats secrets, as far as one object shows it by secrets with known values. */
@@ -453,15 +293,15 @@ interface Evidence {
 
 const inObject = (fields: Fields, sides: Sides): Sides[] =>
   isObject(sides.live)
-    ? [...fieldsByWireName(fields)].flatMap(([wire, [, field]]) =>
-        declaredSecrets(field, memberSides(sides, wire)),
+    ? Object.entries(fields).flatMap(([name, field]) =>
+        declaredSecrets(field, memberSides(sides, name)),
       )
     : [];
 
 const inList = (field: ListField, { live, desired, prior }: Sides): Sides[] => {
-  const known = itemsOf(field, prior);
-  const there = partnersOf(field, known, itemsOf(field, live));
-  const wanted = partnersOf(field, known, itemsOf(field, desired));
+  const known = itemsIn(prior);
+  const there = partnersOf(field, known, itemsIn(live));
+  const wanted = partnersOf(field, known, itemsIn(desired));
   return known.flatMap((item, place) =>
     there[place] === undefined
       ? []
@@ -469,18 +309,18 @@ const inList = (field: ListField, { live, desired, prior }: Sides): Sides[] => {
   );
 };
 
-const inMap = (field: MapField, { live, desired, prior }: Sides): Sides[] => {
-  const [there, wanted] = [entriesByKey(field, live), entriesByKey(field, desired)];
-  const { value } = membersOf(field);
-  return [...entriesByKey(field, prior)].flatMap(([key, entry]) => {
-    const sides = { live: there.get(key), desired: wanted.get(key), prior: entry };
-    return sides.live ? declaredSecrets(field.of, memberSides(sides, value)) : [];
-  });
+const inMap = ({ of }: MapField, { live, desired, prior }: Sides): Sides[] => {
+  const [there, wanted] = [entriesByKey(live), entriesByKey(desired)];
+  return [...entriesByKey(prior)].flatMap(([key, value]) =>
+    there.has(key)
+      ? declaredSecrets(of, { live: there.get(key), desired: wanted.get(key), prior: value })
+      : [],
+  );
 };
 
 /** Every secret that the program gave before and that still has a place in the live object. */
 const declaredSecrets = (field: Field, sides: Sides): Sides[] => {
-  if (sides.prior === undefined || sides.prior === null) return [];
+  if (sides.prior === undefined) return [];
   if (field.secret) return [sides];
   switch (field.type) {
     case "object":
@@ -526,64 +366,34 @@ export const looksMasked = (text: string): boolean =>
   (/^[*•●xX.#\s-]+$/.test(text) && /x.*x.*x/i.test(text)) ||
   words.test(text);
 
-/**
- * Whether a string that is not known to be a secret is certainly a mask: a row of asterisks or
- * bullets, possibly between a few characters of the value.
- */
-export const isSurelyMask = (text: string): boolean =>
-  /^[^\s*•●]{0,4}[*•●]{3,}[^\s*•●]{0,4}$/.test(text);
-
-/**
- * Returns the wire names of the members that cannot coexist with the one that the program chose.
- */
-export const displaced = ({ fields, rule }: Members, desired: unknown): ReadonlySet<string> => {
+/** Returns the names of the members that cannot coexist with the one that the program chose. */
+export const displaced = (
+  { rule }: Pick<Members, "rule">,
+  desired: unknown,
+): ReadonlySet<string> => {
   if (!rule || !("exactlyOne" in rule) || !isObject(desired)) return new Set();
-  const onWire = (name: string): string => {
-    const field = fields[name];
-    return field ? wireName(name, field) : name;
-  };
   const members = Object.values(rule.exactlyOne);
-  const own = new Map(Object.entries(desired));
-  const word = own.get(onWire(rule.discriminator));
+  const word = memberOf(desired, rule.discriminator);
   const named = Object.entries(rule.exactlyOne).find(([choice]) => choice === word)?.[1];
-  const chosen = named ?? members.find((name) => own.has(onWire(name)));
-  return new Set(chosen === undefined ? [] : members.filter((name) => name !== chosen).map(onWire));
+  const chosen = named ?? members.find((name) => memberOf(desired, name) !== undefined);
+  return new Set(chosen === undefined ? [] : members.filter((name) => name !== chosen));
 };
 
-/** Converts a value from the service to a program's form, leaving the vendor's words unchanged. */
-export const readWire = (field: Field, wire: unknown): unknown =>
-  fromWire(field, wire, neutralVendor);
+const itemsIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** Returns the items in a list on the wire; empty if the value is not a list. */
-export const itemsOf = (field: ListField, wire: unknown): readonly unknown[] => {
-  const items = unwrapped(field.envelope, wire);
-  return Array.isArray(items) ? items : [];
-};
-
-/**
- * Returns, for each item in a list on the wire, the corresponding item in another list; undefined
- * if there is none.
- */
-export const partnersOf = (
+/** For each item, the corresponding one in another list; undefined if there is none. */
+const partnersOf = (
   field: ListField,
   items: readonly unknown[],
   others: readonly unknown[],
-): readonly unknown[] => {
-  const read = (list: readonly unknown[]) => list.map((item) => readWire(field.of, item));
-  return pairs(field, read(items), read(others)).map((place) =>
-    place === undefined ? undefined : others[place],
-  );
-};
+): readonly unknown[] =>
+  pairs(field, items, others).map((place) => (place === undefined ? undefined : others[place]));
 
-/** Returns the entries in a map, by key; empty if the map is not a list on the wire. */
-export const entriesByKey = (field: MapField, wire: unknown): ReadonlyMap<string, JsonObject> => {
-  return new Map(
-    listedObjects(wire).flatMap((entry) => {
-      const key = keyOf(field, entry);
-      return key === undefined ? [] : [[plainText(key), entry] as const];
-    }),
+/** The entries in a map, by the normal form of their keys. */
+const entriesByKey = (value: unknown): ReadonlyMap<string, unknown> =>
+  new Map(
+    isObject(value) ? Object.entries(value).map(([key, of]) => [plainText(key), of] as const) : [],
   );
-};
 
 /**
  * One place of an object as the service has it, as the program wants it, and as it wanted it last
@@ -596,7 +406,7 @@ interface Sides {
 }
 
 const memberIn = (value: unknown, name: string): unknown =>
-  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  isObject(value) ? memberOf(value, name) : undefined;
 
 /** The same member of all three; undefined if one is not an object or has no such member. */
 const memberSides = ({ live, desired, prior }: Sides, name: string): Sides => ({

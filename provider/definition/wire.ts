@@ -144,3 +144,13 @@ export const fieldsFromWire = (fields: Fields, wire: JsonObject, vendor: VendorN
       fromWire(field, memberOf(wire, wireName(name, field)), vendor),
     ]),
   );
+
+/** Converts a value from the service to a program's form, leaving the vendor's words unchanged. */
+export const readWire = (field: Field, wire: unknown): unknown =>
+  fromWire(field, wire, neutralVendor);
+
+/** Returns the items in a list on the wire; empty if the value is not a list. */
+export const itemsOf = (field: ListField, wire: unknown): readonly unknown[] => {
+  const items = unwrapped(field.envelope, wire);
+  return Array.isArray(items) ? items : [];
+};

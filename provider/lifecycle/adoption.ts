@@ -1,5 +1,5 @@
 import { changesOf, changeText, extraChanges, typedFields } from "../definition/changes.js";
-import { fieldsByWireName, fieldsWithSecrets } from "../definition/fields.js";
+import { fieldsWithSecrets } from "../definition/fields.js";
 import { displaced } from "../definition/merge.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import { isConversationError } from "../kernel/errors.js";
@@ -56,25 +56,19 @@ const named = (declared: Declared, name: unknown): Declared => {
 const listed = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? "" : `\n  ${title}\n${lines.map((line) => `    ${line}`).join("\n")}`;
 
-/** Members that are removed because the program chose another one instead. */
-const displacedBy = ({ definition }: Declared, { live, body }: PutPlan): readonly string[] =>
-  [...displaced(definition, body)].flatMap((wire) => {
-    const isGone = live[wire] !== undefined && live[wire] !== null && body[wire] === undefined;
-    return isGone ? [fieldsByWireName(definition.fields).get(wire)?.[0] ?? wire] : [];
-  });
-
 /** Describes what an adoption will do, so that the user sees it before it happens. */
 const adoptionText = (declared: Declared, plan: PutPlan): string => {
   const { definition, properties, settings } = declared;
   const { extra, extraSecrets, markedSecrets } = properties;
-  const { live, undeclared, hidden, isMarked } = plan;
+  const { live, fields, undeclared, hidden, unsent, isMarked } = plan;
   const { description } = readMark(live.description);
   const from = fieldsFromWire(definition.fields, { ...live, description }, settings);
   const changes = [
     ...changesOf(fieldsWithSecrets(definition.fields, markedSecrets), from, properties.fields),
     ...(isObject(extra) ? extraChanges(live, extra, extraSecrets) : []),
   ].map(changeText);
-  const gone = displacedBy(declared, plan);
+  // The program chose another member instead.
+  const gone = [...displaced(definition, fields)].filter((name) => from[name] !== undefined);
   const head = `adopts the ${describe(definition, live)}`;
   const mark = isMarked ? ", but the owner mark is added" : "";
   const change = changes.length + gone.length === 0 ? `; no field changes${mark}` : "";
@@ -84,6 +78,7 @@ const adoptionText = (declared: Declared, plan: PutPlan): string => {
     listed("changes:", changes) +
     listed("erased, because the program sets another member instead:", gone) +
     listed("unchanged, because not declared in the program:", undeclared) +
+    listed("not sent, because the service is documented to refuse unknown members:", unsent) +
     listed("erased, because eraseHidden allows it:", hidden)
   );
 };

@@ -13,19 +13,21 @@ import {
   withEnvironmentSecrets,
 } from "../kernel/stand-ins.js";
 import type { WireObject } from "../service/lists.js";
+import type { Settings } from "../service/setting-table.js";
 import { hasRoom, markFor, markText, newSerial, readMark } from "./ownership/mark.js";
 import type { Properties } from "./properties.js";
 import type { Declared, Resource, RunEnvironment } from "./run.js";
 import { changeSecrets } from "./state.js";
 
 /** The intended content of a resource's object in the service. */
-interface DesiredBody {
-  readonly body: JsonObject;
+interface DesiredObject extends Pick<Properties, "extra"> {
+  /** In a program's terms, with the mark at the end of the description. */
+  readonly fields: JsonObject;
   /**
-   * Whether the body carries the mark: marks may be off, or a long description may leave no room.
+   * Whether the object carries the mark: marks may be off, or a long description may leave no room.
    */
   readonly isMarked: boolean;
-  /** The serial of the object, whether or not the body carries it. */
+  /** The serial of the object, whether or not it carries it. */
   readonly serial: string;
 }
 
@@ -38,11 +40,11 @@ interface ObjectSoFar {
 }
 
 /**
- * Returns the desired body: the fields, the members in `extra` and, if marks are enabled and there
+ * Returns the desired object: the fields, the members in `extra` and, if marks are enabled and there
  * is room, the owner mark.
  */
-export const desiredBody = (declared: Declared, object: ObjectSoFar): DesiredBody => {
-  const { definition, settings, service, mark, name } = declared;
+export const desiredObject = (declared: Declared, object: ObjectSoFar): DesiredObject => {
+  const { definition, service, mark, name } = declared;
   const { fields, extra } = dropUndisclosed(definition, declared.properties);
   const { description: human } = readMark(object.description);
   const given = fields.description;
@@ -51,12 +53,22 @@ export const desiredBody = (declared: Declared, object: ObjectSoFar): DesiredBod
   const serial = object.serial ?? newSerial(service.now());
   const suffix = isMarked ? markText(markFor(mark, serial, name)) : undefined;
   const description = written && suffix ? `${written} ${suffix}` : (suffix ?? written);
-  const body = bodyOf(definition, { ...fields, description }, settings);
-  return {
-    body: isObject(extra) ? mergeDeep(body, extra) : body,
-    isMarked,
-    serial,
-  };
+  return { fields: { ...fields, description }, ...(extra ? { extra } : {}), isMarked, serial };
+};
+
+/** The kind of an object, and what its tenant's JSON depends on. */
+export interface Target {
+  readonly definition: Definition;
+  readonly settings: Pick<Settings, "platformName" | "put">;
+}
+
+/** Returns the service's JSON of an object. The members in `extra` are sent as declared. */
+export const desiredBody = (
+  { definition, settings }: Target,
+  { fields, extra }: Pick<DesiredObject, "fields" | "extra">,
+): JsonObject => {
+  const body = bodyOf(definition, fields, settings);
+  return isObject(extra) ? mergeDeep(body, extra) : body;
 };
 
 /**

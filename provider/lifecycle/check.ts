@@ -7,7 +7,7 @@ import {
   withArticle,
 } from "../definition/fields.js";
 import { sameFields } from "../definition/meaning.js";
-import type { JsonObject } from "../kernel/json.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId, isServiceId } from "../kernel/object-id.js";
 import { holdsUndisclosed, unknownValue } from "../kernel/stand-ins.js";
 import { inertOutput, quoted } from "../kernel/text.js";
@@ -82,6 +82,12 @@ export const check = async (
   if (isChanged && failures.length === 0 && given.isAutomatic && isNamed && !isPlain(name))
     run.notify?.(
       `${nameKey} has characters other than letters, digits, "-", "_", and spaces. The service may refuse it (400-414): its vendor does not say which values may have only these.`,
+      "warning",
+    );
+  const extras = isObject(properties.extra) ? Object.keys(properties.extra) : [];
+  if (isChanged && failures.length === 0 && extras.length > 0)
+    run.notify?.(
+      `extra has ${extras.join(", ")}. The service is documented to refuse members that it does not know (400-420): set extra only if your tenant takes them.`,
       "warning",
     );
   return {

@@ -2,7 +2,7 @@ import { mergeDeep } from "../definition/extra.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
-import { asWritten, desiredBody, holdsFields } from "./body.js";
+import { asWritten, desiredBody, desiredObject, holdsFields } from "./body.js";
 import type { UnclearPost } from "./decisions.js";
 import {
   adoptee,
@@ -222,11 +222,12 @@ type Attempt = { readonly serial: string | undefined } & (
  */
 const attempted = async (declared: Declared): Promise<Attempt> => {
   const { definition, service, run } = declared;
-  const { body, isMarked, serial: posted } = desiredBody(asWritten(declared), {});
+  const desired = desiredObject(asWritten(declared), {});
+  const { isMarked, serial: posted } = desired;
   const serial = isMarked ? posted : undefined;
   run.decisions.posted.add(posted);
   try {
-    const object = await service.create(definition, body);
+    const object = await service.create(definition, desiredBody(declared, desired));
     return { serial, made: { id: object.id, record: recordOf(object, serial) } };
   } catch (error) {
     if (!isConversationError(error) || error.effect === "none") throw error;

@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from "../kernel/json.js";
 import type { Holding } from "../pulumi-cli/stack-states.js";
 import { resources } from "../resources/index.js";
 import type { WireObject } from "../service/lists.js";
-import { desiredBody } from "./body.js";
+import { desiredBody, desiredObject } from "./body.js";
 import { type Mark, nameOnWire } from "./ownership/mark.js";
 import { propertiesIn } from "./properties.js";
 import { planPut, putInPlace } from "./put.js";
@@ -108,10 +108,13 @@ const removeUndeclared = async (
   if (live) await putInPlace(declared, planPut(declared, live, before));
 };
 
+const wantedBody = (declared: Declared): JsonObject =>
+  desiredBody(declared, desiredObject(declared, { serial: "" }));
+
 const declaresLess = (before: Declared, now: Declared): boolean =>
   (before.properties.fields.description !== undefined &&
     now.properties.fields.description === undefined) ||
-  isLeftOut(desiredBody(before, { serial: "" }).body, desiredBody(now, { serial: "" }).body);
+  isLeftOut(wantedBody(before), wantedBody(now));
 
 /** Whether part of a value is missing from another one. */
 const isLeftOut = (before: unknown, now: unknown): boolean => {

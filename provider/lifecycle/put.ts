@@ -1,11 +1,21 @@
+import { typedFields } from "../definition/changes.js";
 import { mergeFields } from "../definition/merge.js";
+import { unknownMembers } from "../definition/unknown-members.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import { ConversationError } from "../kernel/errors.js";
 import { type JsonObject, objectOf } from "../kernel/json.js";
 import { isUnclear } from "../service/collections.js";
+import type { WireObject } from "../service/lists.js";
 import { settingLabel } from "../service/settings.js";
-import { asWritten, desiredBody, holdsFields, lastWritten } from "./body.js";
-import type { ObjectRecord } from "./properties.js";
+import {
+  asWritten,
+  desiredBody,
+  desiredObject,
+  holdsFields,
+  lastWritten,
+  type Target,
+} from "./body.js";
+import type { ObjectRecord, Properties } from "./properties.js";
 import type { Declared } from "./run.js";
 import { describe, type Found, seenObject, wholeObject } from "./seen.js";
 
@@ -13,12 +23,16 @@ import { describe, type Found, seenObject, wholeObject } from "./seen.js";
 export interface PutPlan {
   readonly live: Found;
   readonly body: JsonObject;
+  /** The same in a program's terms, without `extra`. */
+  readonly fields: JsonObject;
   readonly serial: string;
   readonly isMarked: boolean;
   /** Undeclared members that the PUT keeps. */
   readonly undeclared: readonly string[];
   /** Undeclared members that the service hides and that the PUT would erase. */
   readonly hidden: readonly string[];
+  /** Members that no field defines: the PUT does not carry them, as the service would refuse it. */
+  readonly unsent: readonly string[];
   /**
    * Members that the program no longer declares but that remain because this tenant's PUT keeps
    * omitted members.
@@ -26,42 +40,63 @@ export interface PutPlan {
   readonly staying: readonly string[];
 }
 
+/** What the program wants of an object, and what it wanted last time, in its own terms. */
+interface Wanted {
+  readonly desired: Pick<Properties, "fields" | "extra">;
+  readonly prior: JsonObject;
+}
+
+/**
+ * Returns the body of a PUT that gives a live object the desired content, and what the PUT does to
+ * everything else.
+ */
+export const writtenOver = (
+  { definition, settings }: Target,
+  wire: WireObject,
+  { desired, prior }: Wanted,
+) => {
+  const { fields, rule } = definition;
+  const { modified } = wire;
+  const live = typedFields(fields, fieldsFromWire(fields, wire, settings));
+  const sides = { live, desired: desired.fields, prior };
+  const { merged, ...rest } = mergeFields({
+    ...{ fields, rule, ...sides },
+    keeps: settings.put === "keep",
+  });
+  const body = desiredBody({ definition, settings }, { ...desired, fields: merged });
+  // A service may refuse to overwrite a later change than this one (public reference).
+  const fresh = typeof modified === "string" ? { ...body, modified } : body;
+  return { body: fresh, fields: merged, ...rest };
+};
+
 /**
  * Plans the new content of an object. Keeps members that the program has never declared, including
- * a description that a person wrote.
+ * a description that a person wrote, unless no field defines them.
  *
  * @param before the resource as the program had it when the object was last written; undefined if
  * it was never written
  */
 export const planPut = (declared: Declared, live: Found, before?: Declared): PutPlan => {
   const { definition, settings } = declared;
-  const { id: _, created: __, modified, ...rest } = live;
   // If the program wrote the last description, no part of it is a person's.
   const isPrograms = before?.properties.fields.description !== undefined;
   const description = isPrograms ? undefined : live.description;
   const soFar = { serial: serialOf(before ?? declared, live), description };
   const last = before && lastWritten(before, declared);
-  const desired = desiredBody(asWritten(declared), soFar);
+  const desired = desiredObject(asWritten(declared), soFar);
   const { serial, isMarked } = desired;
-  const prior = last ? desiredBody(last, { serial }).body : {};
-  const {
-    body: merged,
-    undeclared,
-    hidden,
-  } = mergeFields({
-    fields: definition.fields,
-    rule: definition.rule,
-    live: rest,
-    desired: desired.body,
-    prior,
-    keeps: settings.put === "keep",
-  });
-  // A service may refuse to overwrite a later change than this one (public reference).
-  const body = modified === undefined ? merged : { ...merged, modified };
+  const prior = last && desiredObject(last, { serial });
+  const written = writtenOver(declared, live, { desired, prior: prior?.fields ?? {} });
+  const { body } = written;
   const isStaying = (wire: string): boolean =>
     live[wire] !== undefined && live[wire] !== null && !Object.hasOwn(body, wire);
-  const staying = settings.put === "keep" ? Object.keys(prior).filter(isStaying) : [];
-  return { live, body, serial, isMarked, undeclared, hidden, staying };
+  const staying =
+    prior && settings.put === "keep"
+      ? Object.keys(desiredBody(declared, prior)).filter(isStaying)
+      : [];
+  const sent = unknownMembers(definition, body);
+  const unsent = unknownMembers(definition, live).filter((path) => !sent.includes(path));
+  return { ...written, live, serial, isMarked, staying, unsent };
 };
 
 /** The serial by which the state, or otherwise the object itself, identifies it. */
@@ -124,16 +159,15 @@ export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<Obj
  */
 const replaced = async (
   declared: Declared,
-  { live, body }: PutPlan,
+  { live, body, fields }: PutPlan,
 ): Promise<string | undefined> => {
-  const { definition, service, settings } = declared;
+  const { definition, service } = declared;
   try {
     return (await service.replace(definition, live.id, body)).modified;
   } catch (error) {
     if (!isUnclear(error)) throw error;
     const now = await wholeObject(declared, live.id);
-    const sent = fieldsFromWire(definition.fields, body, settings);
-    if (!now || !holdsFields(declared, now, sent)) throw error;
+    if (!now || !holdsFields(declared, now, fields)) throw error;
     return typeof now.modified === "string" ? now.modified : undefined;
   }
 };

@@ -18,7 +18,7 @@ const made = {
   displayName: "Old name",
   icon: "aVZC",
   active: false,
-  region: "eu",
+  restrictions: { inbound: { maxTextLength: 7 } },
   description: "Made by hand",
 };
 
@@ -42,7 +42,7 @@ test.each([["preview"], ["preview", "--diff"]])(
     expect(output).toMatch(/displayName: "Old name" → "New name"/);
     expect(output).not.toMatch(/active: /);
     expect(output).toMatch(
-      /unchanged, because not declared in the program:[\s\S]*active[\s\S]*region/,
+      /unchanged, because not declared in the program:[\s\S]*active[\s\S]*restrictions/,
     );
     expect(await project.objects("channels")).toEqual(before);
     expect((await project.writes()).length).toBe(done);
@@ -55,7 +55,7 @@ test("up takes it over; adopt may stay without any effect; removing the resource
     {
       id,
       displayName: "New name",
-      region: "eu",
+      restrictions: made.restrictions,
       description: expect.stringMatching(/^Made by hand \[pulumi: /),
     },
   ]);

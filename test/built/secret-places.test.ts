@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { marker } from "../security/support/canaries.js";
 import { SearchedProject } from "../security/support/searched-project.js";
+import { withMembers } from "../support/bent.js";
 
 const variable = "CANARY_OF_THE_ENVIRONMENT";
 
@@ -64,6 +65,7 @@ const withWord = (word: string) => ({ WORD: word, [variable]: `${marker} ${word}
 
 beforeAll(async () => {
   shop = await SearchedProject.open("client-hush & + é", {}, [], program);
+  shop.wire.ways = withMembers("vendorKey", "vendor.odd", "settings", "other");
 });
 
 afterAll(async () => {

@@ -1,14 +1,9 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import { HttpError } from "../../emulator/http/exchange.js";
-import { validate } from "../../emulator/objects/validate.js";
-import { type Switches, switchTable } from "../../emulator/service/switches.js";
-import { normaliseFields } from "../../provider/definition/fields.js";
-import { sameFieldsMeaning } from "../../provider/definition/meaning.js";
-import { fieldViolations } from "../../provider/definition/violations.js";
-import { bodyOf, fieldsFromWire, neutralVendor } from "../../provider/definition/wire.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { kindOf } from "../emulator/running.js";
+import { unsealed } from "../lifecycle/steps.js";
+import { type Emulated, emulated, owned } from "../support/emulated.js";
 import { bodies, type Fact, type Members } from "./vendor-facts.js";
 
 /** A value as it is sent, and as a program writes it. */
@@ -169,9 +164,11 @@ class Maker {
   }
 }
 
-const switches = Object.fromEntries(
-  Object.entries(switchTable).map(([name, of]) => [name, of.default]),
-) as Switches;
+let hub: Emulated;
+beforeAll(async () => {
+  hub = await emulated({ plan: "none", switches: { unknownReference: "accept", secrets: "echo" } });
+});
+afterAll(() => hub.stop());
 
 describe.each(bodies)("%s", (kind, members) => {
   const definition = kindOf(kind);
@@ -179,34 +176,42 @@ describe.each(bodies)("%s", (kind, members) => {
 
   const given = (value: fc.GeneratorValue, isWrong: boolean) => {
     const { wire, program, wrong } = new Maker(value).object(members, isWrong);
-    const inputs = normaliseFields(definition, program as JsonObject);
-    return { wire: wire as JsonObject, inputs, wrong };
+    return { wire: wire as JsonObject, inputs: owned("it", program as JsonObject), wrong };
   };
+  const asState = (values: unknown) => ({ ...unsealed(values), __provider: "pointer" });
 
-  test("bodies within the facts are written, accepted and kept", () => {
-    fc.assert(
-      fc.property(fc.gen(), (value) => {
+  test("bodies within the facts are accepted and kept, and a second up leaves them alone", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.gen(), async (value) => {
         const { wire, inputs } = given(value, false);
-        expect(fieldViolations(definition, inputs)).toEqual([]);
-        expect(bodyOf(definition, inputs, neutralVendor)).toEqual({ active: true, ...wire });
-        const kept = validate(definition, wire, switches);
-        expect(kept).toMatchObject(wire);
-        const read = fieldsFromWire(definition.fields, kept, neutralVendor);
-        expect(sameFieldsMeaning(definition.fields, read, inputs)).toBe(true);
+        const { inputs: checked, failures } = await hub.of(kind).check({}, inputs);
+        expect({ failures, reported: hub.reported }).toEqual({ failures: [], reported: [] });
+        const { id, outs } = await hub.of(kind).create(asState(checked));
+        const { description: _, ...sent } = wire;
+        expect(await hub.service.read(definition, id)).toMatchObject({ active: true, ...sent });
+        hub.nextRun();
+        const cycle = hub.of(kind);
+        const { inputs: now, props } = await cycle.read(id, asState(outs));
+        const { inputs: next } = await cycle.check(asState(now), inputs);
+        const changes = await cycle.diff(id, asState(props), asState(next));
+        await hub.service.remove(definition, id);
+        expect(changes).toEqual({ changes: false });
       }),
       { numRuns },
     );
   });
 
-  test("a body that breaks one fact is refused, by name and with the vendor's code", () => {
-    fc.assert(
-      fc.property(fc.gen(), (value) => {
+  test("a body that breaks one fact is refused, by name and with the vendor's code", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.gen(), async (value) => {
         const { wire, inputs, wrong } = given(value, true);
-        const paths = fieldViolations(definition, inputs).map(({ path }) => path);
-        expect([...new Set(paths)]).toEqual([wrong?.path.slice(1)]);
-        const refused = () => validate(definition, wire, switches);
-        expect(refused).toThrow(HttpError);
-        expect(refused).toThrow(expect.objectContaining({ status: 400, code: wrong?.code }));
+        const { failures } = await hub.of(kind).check({}, inputs);
+        const path = `${wrong?.path.slice(1)} `;
+        expect(failures.map(({ reason }) => reason.slice(0, path.length))).toContain(path);
+        expect(failures.every(({ reason }) => reason.startsWith(path))).toBe(true);
+        await expect(hub.service.create(definition, wire)).rejects.toMatchObject({
+          details: { status: 400, serviceCode: wrong?.code },
+        });
       }),
       { numRuns: 2 * numRuns },
     );

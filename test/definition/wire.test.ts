@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import { managedFields, typedFields } from "../../provider/definition/changes.js";
 import { wireName } from "../../provider/definition/fields.js";
 import { sameFieldsMeaning } from "../../provider/definition/meaning.js";
-import { mergeFields } from "../../provider/definition/merge.js";
 import { fieldsFromWire, fieldsToWire } from "../../provider/definition/wire.js";
 import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
@@ -13,7 +12,7 @@ import { participant } from "../../provider/resources/participant.js";
 import { everyShape, kinds } from "./support/every-field.js";
 import { vendor } from "./support/own-forms.js";
 import { anyValues } from "./support/values.js";
-import { frozen } from "./support/wire-values.js";
+import { frozen, written } from "./support/wire-values.js";
 
 const odd = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
@@ -27,7 +26,8 @@ const odd = fc.oneof(
   ),
 );
 
-describe.each(kinds)("$kind", ({ fields, rule }) => {
+describe.each(kinds)("$kind", (definition) => {
+  const { fields, rule } = definition;
   const oddWire = fc.record(
     Object.fromEntries(Object.entries(fields).map(([name, of]) => [wireName(name, of), odd])),
     { requiredKeys: [] },
@@ -42,10 +42,9 @@ describe.each(kinds)("$kind", ({ fields, rule }) => {
         const managed = managedFields(fields, live, frozen(prior));
         expect(managedFields(fields, live, managed)).toEqual(managed);
         const desired = frozen(fieldsToWire(fields, prior, vendor));
-        const sides = { fields, rule, desired, keeps: false };
-        const { body } = mergeFields({ ...sides, live: wire, prior: wire });
+        const { body } = written(definition, wire, desired, wire);
         expect(sameFieldsMeaning(fields, fieldsFromWire(fields, body, vendor), prior)).toBe(true);
-        mergeFields({ ...sides, live: wire, prior: {} });
+        written(definition, wire, desired);
       }),
     );
   });
@@ -158,24 +157,10 @@ test("what holds secrets and is left out is taken for withheld, everything else 
 });
 
 test("items without an identity are the same only where they mean the same", () => {
-  const { fields, rule } = everyShape;
   const points = (...list: unknown[]) => ({ name: "n", points: list });
-  const merged = (live: unknown[], desired: unknown[]) =>
-    mergeFields({
-      fields,
-      rule,
-      live: points(...live),
-      desired: points(...desired),
-      prior: points(...desired),
-      keeps: false,
-    }).body.points;
-  expect(
-    merged(
-      [
-        { x: 1, note: "a" },
-        { x: 2, note: "b" },
-      ],
-      [{ x: 2 }, { x: 3 }],
-    ),
-  ).toEqual([{ x: 2, note: "b" }, { x: 3 }]);
+  const live = points({ x: 1, y: 7 }, { x: 2, y: 8 });
+  const desired = points({ x: 2 }, { x: 3 });
+  expect(written(everyShape, live, desired, desired).body).toEqual(
+    points({ x: 2, y: 8 }, { x: 3 }),
+  );
 });

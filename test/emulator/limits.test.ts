@@ -167,7 +167,7 @@ test.each(["basic", "oauth2"])(
 
 test("credentials of the method that was not chosen are refused", async () => {
   const basicAuth = { username: "u", password: "p" };
-  expect((await post("Authentication", { basicAuth })).json.code).toBe("400-196");
+  expect((await post("Authentication", { basicAuth })).json.code).toBe("400-420");
   const basic = { type: "basic", basicAuth, oauth2: undefined };
   expect((await post("Authentication", basic)).status).toBe(201);
   expect(

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { asBody } from "../support/emulated.js";
 import { kindOf, running } from "./running.js";
 
 const mask = "********";
@@ -93,7 +94,7 @@ test("a mask that is written back is the secret from then on", async () => {
   const changes = { type: "basic", oauth2: undefined, basicAuth };
   const id = await service.make(kindOf("Authentication"), changes);
   const path = `/authentications/${id}`;
-  await service.call("PUT", path, (await service.call("GET", path)).json);
+  await service.call("PUT", path, asBody((await service.call("GET", path)).json));
   await service.control("PUT", "/switches", { secrets: "echo" });
   expect((await service.call("GET", path)).json.basicAuth).toEqual({
     username: "u",

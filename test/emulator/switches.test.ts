@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseSwitch, startEmulator, switchTable } from "../../emulator/index.js";
 import { parseSwitches } from "../../emulator/service/switches.js";
-import { kindOf, type Running, running, start } from "./running.js";
+import { type Running, running, start } from "./running.js";
 
 let service: Running;
 beforeAll(async () => {
@@ -17,7 +17,6 @@ const table: Readonly<Record<string, readonly unknown[]>> = {
   pageSize: [25, 1, 75],
   paging: ["pages", "all"],
   unknownQuery: ["refuse", "ignore"],
-  unknownFields: ["keep", "refuse", "drop"],
   unknownReference: ["refuse", "accept"],
   staleModified: ["ignore", "refuse"],
   channelRule: ["account", "any-client-application"],
@@ -83,51 +82,6 @@ test("a switch may be given as text, as on the command line", () => {
     refusedCosts: true,
   });
   expect(() => parseSwitch("constructor", "x")).toThrow("There is no switch constructor");
-});
-
-const unheard = { unheardOf: 1 };
-const body = async (own: Running) => ({
-  ...(await own.body(kindOf("Participant"))),
-  ...unheard,
-  application: { id: await own.make(kindOf("ClientApplication")), ...unheard },
-  intents: { intent: [{ value: "a", displayValue: "A", ...unheard }], ...unheard },
-  options: [{ name: "n", value: "v", ...unheard }],
-});
-
-test("unknown members are kept at every depth", async () => {
-  const own = await running();
-  const given = await body(own);
-  const { json } = await own.call("POST", "/participants", given);
-  expect((await own.call("GET", `/participants/${json.id}`)).json).toMatchObject(given);
-});
-
-test("with unknownFields drop they are gone at every depth, and nothing else", async () => {
-  const own = await running({ switches: { unknownFields: "drop" } });
-  const given = await body(own);
-  const { json } = await own.call("POST", "/participants", given);
-  const { text, json: read } = await own.call("GET", `/participants/${json.id}`);
-  expect(text).not.toContain("unheardOf");
-  expect(read).toMatchObject({
-    application: { id: given.application.id },
-    intents: { intent: [{ value: "a", displayValue: "A" }] },
-    options: [{ name: "n", value: "v" }],
-  });
-});
-
-test("with unknownFields refuse each of them is named, at every depth", async () => {
-  const own = await running({ switches: { unknownFields: "refuse" } });
-  const { status, json } = await own.call("POST", "/participants", await body(own));
-  const keys = (json.details as { key: string }[]).map(({ key }) => key).sort();
-  expect({ status, keys }).toEqual({
-    status: 400,
-    keys: [
-      "application.unheardOf",
-      "intents.intent[0].unheardOf",
-      "intents.unheardOf",
-      "options[0].unheardOf",
-      "unheardOf",
-    ],
-  });
 });
 
 /** Options as a program without types may give them. */

@@ -221,16 +221,41 @@ test("a message for users comes only where it is asked for", async () => {
   expect((await service.call("POST", "/channels", {})).json).not.toHaveProperty("userMessage");
 });
 
-test("members named like members of objects are kept as they are", async () => {
-  const raw = JSON.stringify(await service.body(kindOf("Channel"))).replace(
-    "{",
-    '{"__proto__":{"a":1},"constructor":2,',
-  );
-  const headers = { "content-type": "application/json" };
-  const { json } = await service.call("POST", "/channels", undefined, { raw, headers });
-  const { text } = await service.call("GET", `/channels/${json.id}`);
-  expect(text).toContain('"__proto__":{"a":1}');
-  expect(text).toContain('"constructor":2');
+const unheard = { unheardOf: 1 };
+
+test("each member that the schema does not have is refused and named, at every depth", async () => {
+  const given = {
+    ...(await service.body(kindOf("Participant"))),
+    ...JSON.parse('{"__proto__":{"a":1},"constructor":2}'),
+    ...{ id: "x", created: "2001-01-01T00:00:00.000Z", ...unheard },
+    application: { ...application, ...unheard },
+    intents: { intent: [{ value: "a", displayValue: "A", ...unheard }], ...unheard },
+    options: [{ name: "n", value: "v", ...unheard }],
+  };
+  const path = `/participants/${await service.make(kindOf("Participant"))}`;
+  const modified = { modified: "2001-01-01T00:00:00.000Z" };
+  for (const [method, at, more] of [
+    ["POST", "/participants", ["modified"]],
+    ["PUT", path, []],
+  ] as const) {
+    const { status, json } = await service.call(method, at, { ...given, ...modified });
+    const keys = (json.details as { key: string }[]).map(({ key }) => key).sort();
+    expect({ status, code: json.code, keys }).toEqual({
+      ...{ status: 400, code: "400-420" },
+      keys: [
+        "__proto__",
+        "application.unheardOf",
+        "constructor",
+        "created",
+        "id",
+        "intents.intent[0].unheardOf",
+        "intents.unheardOf",
+        ...more,
+        "options[0].unheardOf",
+        "unheardOf",
+      ],
+    });
+  }
 });
 
 test("a number beyond all numbers is no number", async () => {

@@ -3,7 +3,7 @@ import { naturalKey } from "../../provider/definition/fields.js";
 import { markFor, markOf, markText, newSerial } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf } from "../emulator/running.js";
-import { type Emulated, emulated, type Held } from "../support/emulated.js";
+import { asBody, type Emulated, emulated, type Held } from "../support/emulated.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
 import { kiosk, stepsOn } from "./steps.js";
 
@@ -24,7 +24,7 @@ const stored = async (collection: string, id: string): Promise<Json | undefined>
 
 /** A person copies an object, description and all; under another name where names are unique. */
 const copied = async ({ kind, collection, id }: MadeKind, name?: string): Promise<string> => {
-  const { id: _, created: __, modified: ___, ...rest } = (await stored(collection, id)) ?? {};
+  const rest = asBody(await stored(collection, id));
   const definition = kindOf(kind);
   const key = naturalKey(definition);
   const made = await hub.service.create(definition, {
@@ -116,13 +116,13 @@ test("a leftover and a real user of one object: the leftover goes, the user is n
   const application = all.get("ClientApplication") as MadeKind;
   // An interrupted run of ours made the application once more, under another name.
   const name = "orders-bot-again";
-  const { id: _, ...rest } = (await stored("clientapplications", application.id)) ?? {};
+  const rest = asBody(await stored("clientapplications", application.id));
   const mark = markOf("ClientApplication", String(application.inputs.owner));
   const description = markText(markFor(mark, newSerial(Date.now()), name));
   const leftover = { ...rest, name, description };
   const again = await hub.service.create(kindOf("ClientApplication"), leftover);
   const user = await hub.service.create(kindOf("ClientApplication"), {
-    ...(await stored("clientapplications", application.id)),
+    ...rest,
     name: "somebody",
     description: "by hand",
   });
@@ -171,8 +171,7 @@ test("a copy made long after its mark is not taken for a leftover, also under th
   const [object] = await hub.objects("channels");
   await hub.service.remove(kindOf("Channel"), id);
   hub.emulator.advance(7 * 3_600_000);
-  const { id: _, created: __, modified: ___, ...rest } = object ?? {};
-  const copy = await hub.service.create(kindOf("Channel"), rest);
+  const copy = await hub.service.create(kindOf("Channel"), asBody(object));
   hub.nextRun([]);
   await expect(make("Channel", kiosk())).rejects.toThrow(/copy of a stack's object/);
   expect(await hub.objects("channels")).toMatchObject([{ id: copy.id, displayName: "Kiosk" }]);
@@ -190,7 +189,7 @@ test("marks of release 0.1.0 are still known", async () => {
   const { id } = await make("Channel", kiosk());
   const [object] = await hub.objects("channels");
   const old = String(object?.description).replace(/-[0-9a-z]{15}\]$/, "]");
-  await hub.service.replace(kindOf("Channel"), id, { ...object, description: old });
+  await hub.service.replace(kindOf("Channel"), id, { ...asBody(object), description: old });
   hub.nextRun([]);
   expect((await make("Channel", kiosk())).id).toBe(id);
   expect((await hub.objects("channels"))[0]?.description).toMatch(/-[0-9a-z]{15}\]$/);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Emulated, emulated, owned } from "../support/emulated.js";
+import { asBody, type Emulated, emulated, owned } from "../support/emulated.js";
 import { kiosk, stepsOn } from "./steps.js";
 
 let hub: Emulated;
@@ -100,7 +100,7 @@ test("an object that somebody took the mark off is still known by its state when
   const { channel } = await import("../../provider/resources/channel.js");
   const { id } = await make("Channel", kiosk());
   const [object] = await hub.objects("channels");
-  await hub.service.replace(channel, id, { ...object, description: "mine" });
+  await hub.service.replace(channel, id, { ...asBody(object), description: "mine" });
   hub.nextRun([{ kind: "Channel", id, owner: `${ownership}/kiosk` }]);
   expect((await make("Channel", kiosk())).id).toBe(id);
 });

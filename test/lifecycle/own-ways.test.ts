@@ -52,13 +52,11 @@ test("times without a zone are GMT, whatever the zone of this machine: ours is n
 test("where a PUT keeps what it leaves out, a run says what it cannot remove", async () => {
   hub = await bent({}, { switches: { put: "keep" } }, { CONVERSATION_PUT: "keep" });
   const restrictions = { inbound: { maxTextLength: 5 } };
-  const { id, state } = await steps.make(
-    "Channel",
-    kiosk({ restrictions, extra: { region: "eu" } }),
-  );
+  const l10nProperties = { "en-US": { a: "A" } };
+  const { id, state } = await steps.make("Channel", kiosk({ restrictions, l10nProperties }));
   const later = await steps.change("Channel", id, state, kiosk());
   expect(hub.reported.join()).toMatch(
-    /still has restrictions, region, which the program no longer declares/,
+    /still has restrictions, l10nProperties, which the program no longer declares/,
   );
   hub.nextRun();
   await steps.change("Channel", id, later, kiosk({ displayName: "New" }));

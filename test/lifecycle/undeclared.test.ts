@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
+import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
-import { type Emulated, emulated, owned } from "../support/emulated.js";
+import { bent, withMembers } from "../support/bent.js";
+import { asBody, type Emulated, emulated, owned } from "../support/emulated.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
-import { kiosk, stepsOn } from "./steps.js";
+import { kiosk, stepsOn, unsealed } from "./steps.js";
 
 type Json = Record<string, unknown>;
 
@@ -37,7 +39,7 @@ const withHeaders = async (id: string): Promise<void> => {
   const [object] = await hub.objects("clientapplications");
   const [role] = (object?.roles ?? []) as readonly Json[];
   await hub.service.replace(clientApplication, id, {
-    ...object,
+    ...asBody(object),
     roles: [{ ...role, headers: [{ name: "X-Key", value: "set-by-hand" }] }],
   });
   hub.nextRun();
@@ -60,7 +62,7 @@ describe("what the program does not declare and the service shows", () => {
     const made = (await oneOfEach(steps)).get("Account") as MadeKind;
     const object = (await hub.objects("accounts"))[0] ?? {};
     await hub.service.replace(account, made.id, {
-      ...object,
+      ...asBody(object),
       description: "by hand",
       attributes: [{ name: "key", value: "by-hand" }],
     });
@@ -96,7 +98,10 @@ describe.each(["mask", "omit"])(
       const { id } = await make("ClientApplication", application());
       await withHeaders(id);
       const [object] = await hub.objects("clientapplications");
-      await hub.service.replace(clientApplication, id, { ...object, description: "by hand" });
+      await hub.service.replace(clientApplication, id, {
+        ...asBody(object),
+        description: "by hand",
+      });
       hub.nextRun([]);
       const { failures } = await hub
         .of("ClientApplication")
@@ -132,7 +137,7 @@ test("a whole member that the service hides stays where this tenant's PUT is kno
   const made = (await oneOfEach(steps)).get("Account") as MadeKind;
   const object = (await hub.objects("accounts"))[0] ?? {};
   const attributes = [{ name: "key", value: "by-hand" }];
-  await hub.service.replace(account, made.id, { ...object, attributes });
+  await hub.service.replace(account, made.id, { ...asBody(object), attributes });
   hub.nextRun();
   const { attributes: _, ...inputs } = made.inputs;
   const { attributes: __, ...state } = made.state;
@@ -156,7 +161,7 @@ describe("the human description", () => {
     const { id, state } = await make("Authentication", owned("a", basicInputs()));
     const [object] = await hub.objects("authentications");
     await hub.service.replace(authentication, id, {
-      ...object,
+      ...asBody(object),
       description: `By hand ${object?.description}`,
       basicAuth: { username: "hub", password: "a-password" },
     });
@@ -180,24 +185,39 @@ const basicInputs = (): Json => ({
 });
 
 describe("extra", () => {
-  beforeEach(() => start());
+  const ways = () => withMembers("region", "limits", "quota");
 
-  test("a member that leaves it leaves the service, at every depth; others stay", async () => {
-    const { id, state } = await make(
-      "Channel",
-      kiosk({ extra: { region: "eu", limits: { a: 1, b: 2 } } }),
+  test("a member that leaves it leaves the service, at every depth; what others set beside it goes, too", async () => {
+    hub = await bent(ways());
+    const restrictions = { inbound: { maxTextLength: 5 } };
+    const extra = { region: "eu", limits: { a: 1, b: 2 }, restrictions: { quota: 7 } };
+    const { id, state } = await make("Channel", kiosk({ restrictions, extra }));
+    const live = () => hub.service.read(channel, id);
+    expect(await live()).toMatchObject({ ...extra, restrictions: { ...restrictions, quota: 7 } });
+    await hub.service.replace(channel, id, { ...asBody(await live()), limits: { byHand: 3 } });
+    await change("Channel", id, state, kiosk({ restrictions, extra: { limits: { a: 1 } } }));
+    const after = await live();
+    expect(after).toMatchObject({ limits: { a: 1 }, restrictions });
+    expect(JSON.stringify(after)).not.toMatch(/region|quota|byHand/);
+  });
+
+  test("a preview warns of it once, and the refusal of the service says what to do", async () => {
+    await start();
+    const inputs = kiosk({ extra: { region: "eu", limits: { a: 1 } } });
+    const { inputs: checked } = await hub.of("Channel").check({}, inputs);
+    expect(hub.reported).toEqual([
+      "extra has region, limits. The service is documented to refuse members that it does not know (400-420): set extra only if your tenant takes them.",
+    ]);
+    await hub.of("Channel").check(checked, inputs);
+    expect(hub.reported).toHaveLength(1);
+    await expect(hub.of("Channel").create({ ...unsealed(checked) })).rejects.toThrow(
+      /400-420.*region.*limits.*remove them from extra/s,
     );
-    const [object] = await hub.objects("channels");
-    const limits = { ...(object?.limits as Json), byHand: 3 };
-    const { channel } = await import("../../provider/resources/channel.js");
-    await hub.service.replace(channel, id, { ...object, limits });
-    await change("Channel", id, state, kiosk({ extra: { limits: { a: 1 } } }));
-    const [after] = await hub.objects("channels");
-    expect(after?.limits).toEqual({ a: 1, byHand: 3 });
-    expect(after).not.toHaveProperty("region");
+    expect(await hub.objects("channels")).toEqual([]);
   });
 
   test("an unknown one stays unknown in a preview", async () => {
+    await start();
     const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
     const { inputs, failures } = await hub.of("Channel").check({}, kiosk({ extra: unknown }));
     expect(failures).toEqual([]);
@@ -205,6 +225,7 @@ describe("extra", () => {
   });
 
   test("is refused where the property itself is documented", async () => {
+    await start();
     const extra = { restrictions: { inbound: { maxTextLength: 5 } } };
     const { failures } = await hub.of("Channel").check({}, kiosk({ extra }));
     expect(failures[0]?.reason).toMatch(/^extra\./);

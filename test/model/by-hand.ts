@@ -16,20 +16,17 @@ export interface Member {
 /** What a person writes as the description. */
 export const humanText = "by a person";
 
-const note: Member = { path: ["x-note"], value: { deep: [1, { a: "b" }], by: "hand" } };
-const beside: Member = { path: ["box"], value: { hand: 7 } };
 const text: Member = { path: ["description"], value: humanText, isDescription: "before the mark" };
 const whole: Member = { ...text, isDescription: "instead of the mark" };
-const common = [note, beside, text, whole];
+const common = [text, whole];
 
 const entry = (key: string): readonly unknown[] => [{ name: key, value: "set-by-hand" }];
 
 /** What can be set by hand on objects of each kind. */
 export const members: Readonly<Record<string, readonly Member[]>> = {
-  Authentication: [...common, { path: ["basicAuth", "realm"], value: "x" }],
+  Authentication: common,
   ClientApplication: [
     { path: ["roles", 0, "headers"], value: entry("X-Key"), isSecret: true },
-    { path: ["roles", 0, "x-role"], value: { limit: 3 } },
     ...common,
   ],
   Participant: [
@@ -44,15 +41,10 @@ export const members: Readonly<Record<string, readonly Member[]>> = {
     },
     ...common,
   ],
-  Orchestration: [
-    { path: ["applications", "agentConfiguration", "x-agents"], value: [1, 2] },
-    { path: ["applications", "agentConfiguration", "x-more"], value: "y" },
-    ...common,
-  ],
+  Orchestration: common,
   Account: [
     { path: ["attributes"], value: entry("key"), isSecret: true },
     { path: ["caseManagement"], value: { sameCaseDuration: 5, copyCustomAttributes: true } },
-    { path: ["chatConfigurations", "defaultLanguage"], value: "en-US" },
     ...common,
   ],
 };

@@ -173,10 +173,10 @@ export const counterExamples: readonly { readonly title: string; readonly histor
     },
   },
   {
-    title: "what left extra in a forced replacement goes from the object, which stays",
+    title: "what left the program in a forced replacement goes from the object, which stays",
     history: {
       steps: [
-        up([{ ...declared("channel1"), extra: 1 }]),
+        up([{ ...declared("channel1"), more: 1 }]),
         up([declared("channel1")], { force: ["channel1"] }),
       ],
       last: [[declared("channel1")], []],
@@ -325,10 +325,10 @@ export const counterExamples: readonly { readonly title: string; readonly histor
     },
   },
   {
-    title: "a copy that is taken over keeps the members of extra that its original was given",
+    title: "a copy that is taken over keeps the optional members that its original was given",
     history: {
       steps: [
-        up([...setUp.slice(0, 3), { ...declared("flow1"), extra: 2 }]),
+        up([...setUp.slice(0, 3), { ...declared("flow1"), more: 2 }]),
         { type: "copy", place: 3, age: "soon", isRenamed: false },
         up([]),
       ],

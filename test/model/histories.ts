@@ -38,7 +38,7 @@ const declared: fc.Arbitrary<ModelResource> = fc.record({
   variant: fc.nat(1),
   version: fc.nat(2),
   text: mostly<(typeof texts)[number]>(9, short, ...otherTexts),
-  extra: mostly<0 | 1 | 2>(4, 0, 1, 2),
+  more: mostly<0 | 1 | 2>(4, 0, 1, 2),
 });
 
 /** Programs are closed under references and hold each name once. */

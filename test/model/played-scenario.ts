@@ -124,8 +124,8 @@ export class PlayedScenario {
       if (this.#third.counterparts.has(id)) this.#vague.add(name);
     const after = { held, live: await this.#third.live() };
     this.#wrong.push(...judgeRun(step, took, before, after, this.#third.own, this.#setting));
-    for (const { name, extra = 0, text = "short" } of step.program) {
-      const isDeclared = extra > 0 || text !== "none";
+    for (const { name, more = 0, text = "short" } of step.program) {
+      const isDeclared = more > 0 || text !== "none";
       // A forced replacement that is cut off leaves no state that tells what was declared before.
       const isVague = took.error !== "" && (isDeclared || step.force.includes(name));
       const isAdopted = adopted.adopts.has(name);

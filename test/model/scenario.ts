@@ -35,8 +35,8 @@ export interface ModelResource {
   readonly version: number;
   /** Default: `short`. */
   readonly text?: (typeof texts)[number];
-  /** Members of `extra`: none by default, one, or several. */
-  readonly extra?: 0 | 1 | 2;
+  /** Members that a program may leave out: none by default, one, or several. */
+  readonly more?: 0 | 1 | 2;
 }
 
 /** What goes wrong with one call, counted from the start of the step. */

@@ -41,7 +41,7 @@ export const membersLeftOn = (
   before: string,
   held: readonly HeldEntry[],
 ): readonly SetMember[] => {
-  if (JSON.parse(before)["x-note"] !== "mine") return [];
+  if (JSON.parse(before).description !== humanText) return [];
   const isSilent = ({ ids, described }: HeldEntry): boolean =>
     [...ids.values()].includes(id) && !described?.has(id);
   const text = {
@@ -49,8 +49,5 @@ export const membersLeftOn = (
     value: humanText,
     isDescription: "before the mark",
   } as const;
-  return [
-    { id, member: { path: ["x-note"], value: "mine" } },
-    ...(held.some(isSilent) ? [{ id, member: text }] : []),
-  ];
+  return held.some(isSilent) ? [{ id, member: text }] : [];
 };

@@ -90,7 +90,6 @@ export class ThirdParty {
     const body = {
       ...bodyOf(definition, { ...inputs, ...type }, this.#settings),
       description: humanText,
-      "x-note": "mine",
     };
     const { id } = await this.#service.create(definition, body).catch(() => ({ id: "" }));
     await this.#claim(id);
@@ -129,7 +128,8 @@ export class ThirdParty {
     const member = choice[place % choice.length];
     if (!member) return;
     if (member.isDescription) return this.#describe({ definition, id, object }, member, held);
-    if (member.path[0] !== "box" && memberAt(object, member.path) !== undefined) return;
+    const isLists = Array.isArray(member.value) || !isPlain(memberAt(object, member.path));
+    if (isLists && memberAt(object, member.path) !== undefined) return;
     await this.#console.change(id, (before) => {
       const value = { ...Object(memberAt(before, member.path)), ...Object(member.value) };
       return withValue(before, member.path, isPlain(member.value) ? value : member.value) as Json;

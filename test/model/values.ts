@@ -47,14 +47,30 @@ export const descriptionOf = ({
   }
 };
 
-/** Members that no field knows, as a program declares them. */
-export const extraOf = ({ version, extra = 0 }: ModelResource): Json | undefined => {
-  if (extra === 0) return undefined;
-  return extra === 1 ? { box: { a: version } } : { box: { a: 0, b: [version] }, region: "eu" };
-};
+const windows = { customerServiceWindow: { durationMinutes: 5 } };
+
+/** Members that a program may leave out: one, or several; nobody sets them by hand. */
+const optionalOf = ({ version, more = 0 }: ModelResource) => ({
+  channel: [
+    {},
+    { restrictions: { outbound: { richMessageTypes: [["form", "app", "payment"][version % 3]] } } },
+    { restrictions: { outbound: windows }, displayName: `Kiosk ${version}` },
+  ][more],
+  bot: more === 2 ? { bypassVaDuration: version + 1 } : {},
+  chat: more > 0 ? { onAgentUnavailability: "retain_and_retry" } : {},
+});
+
+/** Places of the members that a program may leave out, and that are gone then. */
+export const optionalPlaces: readonly (readonly string[])[] = [
+  ["restrictions", "outbound", "richMessageTypes"],
+  ["restrictions", "outbound", "customerServiceWindow"],
+  ["applications", "botConfiguration", "bypassVaDuration"],
+  ["applications", "customerConfiguration"],
+];
 
 const fieldsOf = (stack: number, declared: ModelResource, idOf: (name: Name) => string): Json => {
   const key = nameAtService(stack, declared);
+  const optional = optionalOf(declared);
   const [first = "", second = ""] = modelResources[declared.name].refers.map((name: Name) =>
     idOf(name),
   );
@@ -76,19 +92,25 @@ const fieldsOf = (stack: number, declared: ModelResource, idOf: (name: Name) => 
     case "Participant":
       return { name: key, type: "custom_bot", application: first, options: { a: "x\ny", b: "2" } };
     case "Channel":
-      return { type: key, displayName: "Kiosk", icon: "aVZC" };
+      return { type: key, displayName: "Kiosk", icon: "aVZC", ...optional.channel };
     case "Orchestration": {
-      const bots = second
-        ? { botConfiguration: { bots: [{ application: first, participant: second }] } }
-        : {};
-      return { name: key, applications: { ...bots, agentConfiguration: { agents: [first] } } };
+      const bots = [{ application: first, participant: second }];
+      const applications = {
+        ...(second ? { botConfiguration: { bots, ...optional.bot } } : {}),
+        ...(declared.more ? { customerConfiguration: { customer: first } } : {}),
+        agentConfiguration: { agents: [first] },
+      };
+      return { name: key, applications };
     }
     default:
       return {
         name: key,
         address: "x",
         channel: first,
-        chatConfigurations: { orchestration: second, timeout: 30, entryPoint: "1007" },
+        chatConfigurations: {
+          ...{ orchestration: second, timeout: 30, entryPoint: "1007" },
+          ...optional.chat,
+        },
       };
   }
 };
@@ -100,10 +122,8 @@ export const declaredInputs = (
   idOf: (name: Name) => string,
 ): Json => {
   const description = descriptionOf(declared);
-  const extra = extraOf(declared);
   return {
     ...fieldsOf(stack, declared, idOf),
     ...(description === undefined ? {} : { description }),
-    ...(extra ? { extra } : {}),
   };
 };

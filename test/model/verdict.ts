@@ -5,7 +5,7 @@ import { humanText, memberAt, saysAll } from "./by-hand.js";
 import type { Live, LiveObject } from "./console.js";
 import { type ModelResource, type ModelSetting, modelResources, type Name } from "./scenario.js";
 import type { SetMember } from "./set-by-hand.js";
-import { declaredInputs, descriptionOf, extraOf, nameAtService } from "./values.js";
+import { declaredInputs, descriptionOf, nameAtService, optionalPlaces } from "./values.js";
 
 type Json = Record<string, unknown>;
 
@@ -71,18 +71,17 @@ const isDescribed = (declared: ModelResource, live: LiveObject, known: Known): b
   return fits ? mark !== undefined && description === said : object.description === said;
 };
 
-/** What a program declares in `extra` is there, and what it declares no more is not. */
-const hasExtra = (
-  declared: ModelResource,
+/** What a program declares is there, and what it declares no more is not. */
+const isDeclared = (
+  { name }: ModelResource,
+  wanted: Json,
   { object }: LiveObject,
   { vague, setting }: Known,
 ): boolean => {
-  const extra = extraOf(declared) ?? {};
-  if (!saysAll(object, extra)) return false;
-  if (vague.has(declared.name) || setting.put !== "replace") return true;
+  if (!saysAll(object, wanted)) return false;
   const isWanted = (path: readonly string[]): boolean =>
-    memberAt(object, path) === undefined || memberAt(extra, path) !== undefined;
-  return [["region"], ["box", "a"], ["box", "b"]].every(isWanted);
+    memberAt(object, path) === undefined || memberAt(wanted, path) !== undefined;
+  return vague.has(name) || setting.put !== "replace" || optionalPlaces.every(isWanted);
 };
 
 const fieldsIn = (
@@ -94,11 +93,11 @@ const fieldsIn = (
   const { definition } =
     known.live.find((each) => each.definition.kind === modelResources[declared.name].kind) ?? {};
   if (!definition) return {};
-  const {
-    extra: _,
-    description: __,
-    ...fields
-  } = declaredInputs(stack, declared, (name) => ids.get(name) ?? "");
+  const { description: _, ...fields } = declaredInputs(
+    stack,
+    declared,
+    (name) => ids.get(name) ?? "",
+  );
   return bodyOf(definition, fields, known.settings);
 };
 
@@ -119,10 +118,9 @@ const judgeOne = (
   if (id !== only.id)
     return [`the state holds ${id ?? "nothing"} for ${key}, the service ${only.id}`];
   const isRight =
-    saysAll(only.object, fieldsIn(stack, declared, held, known)) &&
+    isDeclared(declared, fieldsIn(stack, declared, held, known), only, known) &&
     (only.object.active === true || known.adopted.has(only.id)) &&
-    isDescribed(declared, only, known) &&
-    hasExtra(declared, only, known);
+    isDescribed(declared, only, known);
   return isRight ? [] : [`${key} has other fields: ${JSON.stringify(only.object)}`];
 };
 

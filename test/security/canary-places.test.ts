@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { authentication } from "../../provider/resources/authentication.js";
 import { handedBack, someId } from "../matrix/support/resource.js";
 import type { BentAnswer, BentCall, Ways } from "../matrix/support/wire.js";
-import { type Bent, bent } from "../support/bent.js";
+import { type Bent, bent, withMembers } from "../support/bent.js";
 import { owned } from "../support/emulated.js";
 import type { Json } from "./support/canaries.js";
 import { withoutSealed } from "./support/search.js";
@@ -264,10 +264,13 @@ const played = async (
     }
     said.push(...hub.reported);
   };
-  hub.bend.ways = {};
+  const taken = withMembers("vendorKey", "vendorId", "vendor", "keys", "a.b", "key", "settings");
+  hub.bend.ways = taken;
   for (const step of before) await play(step, false);
   hub.nextRun([]);
-  hub.bend.ways = ways;
+  const shown: Ways["shown"] = (object, call) =>
+    ways.shown?.(taken.shown?.(object, call) ?? object, call) ?? object;
+  hub.bend.ways = { ...ways, ...taken, shown };
   for (const step of steps) await play(step, true);
   return { answers, said };
 };

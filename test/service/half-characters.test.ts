@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { isObject, parseJson, sameJson } from "../../provider/kernel/json.js";
 import { channel } from "../../provider/resources/channel.js";
-import { type Emulated, emulated, owned } from "../support/emulated.js";
+import { asBody, type Emulated, emulated, owned } from "../support/emulated.js";
 
 let hub: Emulated | undefined;
 afterEach(() => hub?.stop());
@@ -59,7 +59,7 @@ test("half a character in one object is named with object and field, and the ref
   const [first, second] = made;
   if (!first || !second) throw new Error("nothing was made");
   const before = (await hub.objects("channels")).find(({ id }) => id === first.id);
-  await hub.service.replace(channel, first.id, { ...before, displayName: "x\ud83d" });
+  await hub.service.replace(channel, first.id, { ...asBody(before), displayName: "x\ud83d" });
   hub.nextRun();
   const { props } = await hub.of("Channel").read(first.id, first.outs);
   expect(props.displayName).toBe("x\ufffd");

@@ -133,6 +133,9 @@ export const emulated = async (
   };
 };
 
+/** An object as others may write it: without what only the service sets. */
+export const asBody = ({ id: _, created: __, modified: ___, ...body }: Json = {}): Json => body;
+
 /** Inputs of a resource as the engine hands them over. */
 export const owned = (
   name: string,

@@ -61,8 +61,12 @@ export class EmulatorControl {
     await this.control("POST", "/faults", rules);
   }
 
-  /** A call of the service by somebody else, with a token of their own; gives its JSON. */
-  async byHand(method: string, path: string, body?: unknown): Promise<Json> {
+  /**
+   * A call of the service by somebody else, with a token of their own; gives its JSON. Sends no member
+   * that only the service sets.
+   */
+  async byHand(method: string, path: string, given?: Json): Promise<Json> {
+    const { id: _, created: __, modified: ___, ...body } = given ?? {};
     const { baseUrl, tokenUrl, clientId, clientSecret } = this.emulator;
     const form = new URLSearchParams({
       grant_type: "client_credentials",
@@ -73,7 +77,7 @@ export class EmulatorControl {
     const granted = await fetch(tokenUrl, { method: "POST", body: form });
     const { access_token } = (await granted.json()) as { access_token: string };
     const headers = { authorization: `Bearer ${access_token}`, "content-type": "application/json" };
-    const init = { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) };
+    const init = { method, headers, ...(given ? { body: JSON.stringify(body) } : {}) };
     const response = await fetch(baseUrl + path, init);
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path}: ${text}`);

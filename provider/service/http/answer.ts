@@ -286,9 +286,12 @@ const refusal = (call: Call, response: HttpResponse): ConversationError => {
     default: {
       const isExplained =
         details.serviceMessage !== undefined || details.serviceNotes !== undefined;
-      const advice = isExplained
-        ? "Fix the problem that the service reports, and try again."
-        : "The service gave no reason.";
+      const isUnknown = details.serviceCode === "400-420";
+      const advice = isUnknown
+        ? "The service does not know the members that it names: remove them from extra. If they are not in extra, the service differs from its description; please report it."
+        : isExplained
+          ? "Fix the problem that the service reports, and try again."
+          : "The service gave no reason.";
       return failed("REJECTED", `was refused ${quote}. ${advice}`);
     }
   }

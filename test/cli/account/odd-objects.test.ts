@@ -2,12 +2,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  accountInFile,
-  objectInputs,
-  savedAccount,
-  unknownMembers,
-} from "../../../cli/account/object-inputs.js";
+import { accountInFile, objectInputs, savedAccount } from "../../../cli/account/object-inputs.js";
 import { runCompare, saveAccount } from "../../../cli/compare/comparison.js";
 import { programSource, projectReadme } from "../../../cli/export/program-files.js";
 import { planProgram } from "../../../cli/export/program-plan.js";
@@ -15,6 +10,7 @@ import { runExport } from "../../../cli/export/run-export.js";
 import { entryOf, importFileText } from "../../../cli/import/import-entries.js";
 import { createRequestListener, paths } from "../../../emulator/http/listener.js";
 import { createService, type EmulatedService } from "../../../emulator/service/service.js";
+import { unknownMembers } from "../../../provider/definition/unknown-members.js";
 import { isObject } from "../../../provider/kernel/json.js";
 import { isId } from "../../../provider/kernel/object-id.js";
 import { resources } from "../../../provider/resources/index.js";

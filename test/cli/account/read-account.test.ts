@@ -204,7 +204,12 @@ test("a saved reading holds every object and no secret", async () => {
     payload: "canary-2",
     accessTokenPath: "$.token",
   };
-  await make("Authentication", { name: "oauth", type: "oauth2", oauth2, later: "canary-4" });
+  await make("Authentication", { name: "oauth", type: "oauth2", oauth2 });
+  const snapshot = (await control.control("GET", "/snapshot")) as {
+    readonly objects: { readonly authentications: readonly object[] };
+  };
+  Object.assign(snapshot.objects.authentications.at(-1) ?? {}, { later: "canary-4" });
+  await control.control("PUT", "/snapshot", snapshot);
   const text = JSON.stringify(savedAccount(await readAccount(session)));
   expect(text).not.toContain("canary");
   const kept = accountInFile(text);

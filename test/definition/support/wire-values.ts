@@ -1,6 +1,9 @@
-import type { Field, Fields } from "../../../provider/definition/define.js";
+import type { Definition, Field, Fields } from "../../../provider/definition/define.js";
 import { itemPath, memberPath, membersOf, wireName } from "../../../provider/definition/fields.js";
+import { fieldsFromWire } from "../../../provider/definition/wire.js";
 import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
+import { writtenOver } from "../../../provider/lifecycle/put.js";
+import { vendor } from "./own-forms.js";
 
 /** A value and all it holds, so that every change to it throws. */
 export const frozen = <T>(value: T): T => {
@@ -9,6 +12,21 @@ export const frozen = <T>(value: T): T => {
     Object.freeze(value);
   }
   return value;
+};
+
+/** The PUT over an object, all in the service's JSON; no side can be changed by it. */
+export const written = (
+  definition: Definition,
+  live: JsonObject,
+  desired: JsonObject,
+  prior: JsonObject = {},
+  keeps = false,
+) => {
+  const read = (wire: JsonObject) => frozen(fieldsFromWire(definition.fields, wire, vendor));
+  const settings = { ...vendor, ...(keeps ? { put: "keep" as const } : {}) };
+  const sides = { desired: { fields: read(desired) }, prior: read(prior) };
+  const { fields: _, ...put } = writtenOver({ definition, settings }, frozen(live), sides);
+  return put;
 };
 
 const marked = (value: JsonObject, mark: string): JsonObject => ({

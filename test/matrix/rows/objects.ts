@@ -220,14 +220,16 @@ const onlyId = async (stage: Stage): Promise<string> => {
   return String(object?.id);
 };
 
-/** Somebody else writes: another text, and a member that no field knows. */
+/** Somebody else writes: another text, and a member that the program does not declare. */
+const restrictions = { inbound: { maxTextLength: 7 } };
+
 const changedBehind: Arrange = async (stage) => {
   const [object] = await stage.hub.objects("channels");
   const { id, created, modified, ...rest } = object ?? {};
   await stage.service.replace(channel, String(id), {
     ...rest,
     displayName: "Theirs",
-    region: "eu",
+    restrictions,
   });
   stage.nextRun();
 };
@@ -244,7 +246,8 @@ const drift = (properties: (state: Json) => Json, words: string): OwnCell => ({
     await changedBehind(stage, "", "list");
     const { inputs } = await stage.of("Channel").read(id, properties(state));
     expect(inputs).toMatchObject({ displayName: "Theirs" });
-    expect(inputs).not.toHaveProperty("region");
+    const isManaged = "displayName" in properties(state);
+    expect("restrictions" in (inputs ?? {})).toBe(!isManaged);
   },
 });
 
@@ -267,17 +270,17 @@ export const neighbours: Group = {
       create: "not applicable: there is no object yet",
       list: drift(
         (state) => state,
-        "a refresh shows what was changed, and nothing that no field knows",
+        "a refresh shows what was changed, and nothing that the program does not declare",
       ),
       get: drift(() => ({ __provider: "pointer" }), "shows the object as it is"),
       update: {
-        words: "what the program declares wins, what no field knows stays",
+        words: "what the program declares wins, what it does not declare stays",
         test: async (stage) => {
           const { id, state } = await create(stage);
           await changedBehind(stage, "", "update");
           await stage.of("Channel").update(id, state, await checked(stage, declared()));
           expect(await stage.hub.objects("channels")).toMatchObject([
-            { id, displayName: "Kiosk", region: "eu" },
+            { id, displayName: "Kiosk", restrictions },
           ]);
         },
       },

@@ -119,8 +119,9 @@ test("the user's settings propose, enforce or forbid automatic names; one that i
 
 test("what the program marks is marked for the life cycle, and sealed in inputs and outputs", async () => {
   const given = { ...web, displayName: secret("canary"), extra: { a: { b: secret("canary") } } };
-  const { inputs, outputs } = await made("web", given);
-  for (const values of [inputs, outputs]) {
+  const inputs = await checked("web", given);
+  const { properties } = await plugin.create(urn("Channel", "web"), inputs, true);
+  for (const values of [inputs, properties]) {
     expect(values).toMatchObject({
       displayName: secret("canary"),
       extra: { a: { b: secret("canary") } },
