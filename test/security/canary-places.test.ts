@@ -268,8 +268,7 @@ const played = async (
   hub.bend.ways = taken;
   for (const step of before) await play(step, false);
   hub.nextRun([]);
-  const shown: Ways["shown"] = (object, call) =>
-    ways.shown?.(taken.shown?.(object, call) ?? object, call) ?? object;
+  const shown: Ways["shown"] = (object, call) => ways.shown?.(taken.shown(object), call) ?? object;
   hub.bend.ways = { ...ways, ...taken, shown };
   for (const step of steps) await play(step, true);
   return { answers, said };

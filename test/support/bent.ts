@@ -42,14 +42,15 @@ const parted = (object: JsonObject, names: readonly string[], isOwn: boolean): J
   );
 
 /** The ways of a tenant that takes members of these names beside the schema: it keeps what it is given. */
-export const withMembers = (...names: readonly string[]): Ways => {
+export const withMembers = (...names: readonly string[]) => {
   const kept = new Map<unknown, JsonObject>();
   const key = ({ name, type }: JsonObject) => name ?? type;
   return {
+    kept,
     stored: (body) => {
       kept.set(key(body), parted(body, names, true));
       return parted(body, names, false);
     },
     shown: (object) => mergeDeep(object, kept.get(key(object)) ?? {}),
-  };
+  } satisfies Ways & { readonly kept: ReadonlyMap<unknown, JsonObject> };
 };

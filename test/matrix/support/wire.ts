@@ -174,7 +174,7 @@ const replaceAnswer = async (
 };
 
 const storedBody = (body: Buffer, about: BentCall, ways?: Ways): Buffer =>
-  body.length > 0 && ways?.stored
+  body.length > 0 && about.collection !== "" && ways?.stored
     ? Buffer.from(JSON.stringify(ways.stored(JSON.parse(body.toString()), about)))
     : body;
 
