@@ -250,7 +250,7 @@ export const checkFields = (
   errors: ValidationErrors,
   switches: Switches,
 ): void => {
-  new Validator({ ...switches, unknownFields: "refuse" }).fields({ fields }, body, errors);
+  new Validator(switches).fields({ fields }, body, errors);
 };
 
 /**
