@@ -203,15 +203,15 @@ describe("extra", () => {
 
   test("a preview warns of it once, and the refusal of the service says what to do", async () => {
     await start();
-    const inputs = kiosk({ extra: { region: "eu", limits: { a: 1 } } });
+    const inputs = kiosk({ extra: { limits: { a: 1 }, region: "eu" } });
     const { inputs: checked } = await hub.of("Channel").check({}, inputs);
     expect(hub.reported).toEqual([
-      "extra has region, limits. The service is documented to refuse members that it does not know (400-420): set extra only if your tenant takes them.",
+      "extra has limits, region. The service is documented to refuse members that it does not know (400-420): set extra only if your tenant takes them.",
     ]);
     await hub.of("Channel").check(checked, inputs);
     expect(hub.reported).toHaveLength(1);
     await expect(hub.of("Channel").create({ ...unsealed(checked) })).rejects.toThrow(
-      /400-420.*region.*limits.*remove them from extra/s,
+      /400-420.*limits.*region.*remove them from extra/s,
     );
     expect(await hub.objects("channels")).toEqual([]);
   });
