@@ -94,7 +94,7 @@ const expectWhole = async (): Promise<void> => {
 
 test.for([
   ...deliveries.map((delivery) => ["SIGINT", delivery] as const),
-  ...plugins.map((delivery) => ["SIGTERM", delivery] as const),
+  ...plugins.slice(0, 1).map((delivery) => ["SIGTERM", delivery] as const),
 ])(
   "one %s during a wait ends it at once, says that nothing was sent, and leaves a clean state (%s)",
   async ([signal, delivery], context) => {
@@ -130,11 +130,11 @@ test.for(deliveries)(
   },
 );
 
+// To the engine SIGTERM is as SIGINT, and SIGHUP as SIGKILL; how the provider ends is what its delivery decides.
 test.for([
-  ...deliveries.map((delivery) => ["SIGKILL", 1, delivery] as const),
-  ...deliveries.map((delivery) => ["SIGINT", 2, delivery] as const),
-  ["SIGTERM", 2, doorOfTests],
-  ["SIGHUP", 1, doorOfTests],
+  ["SIGKILL", 1, doorOfTests],
+  ["SIGINT", 2, doorOfTests],
+  ...plugins.map((delivery) => ["SIGINT", 2, delivery] as const),
 ] as const)(
   "%s of the command line, %i times, after the service acted: the next up finds the object (%s)",
   async ([signal, times, delivery], context) => {
