@@ -53,14 +53,18 @@ test("the guide's line: what a secret output of another stack changes, and nothi
   });
   const before = { files: ownFiles(), writes: await project.writes() };
   const foreign = join(project.folder, "foreign");
-  for (const { text } of lines)
-    expect(await pageShell(project)(text, { REFER: infra, FOREIGN: foreign })).toMatchObject({
-      code: 0,
-    });
+  const seen = join(project.folder, "tmp-seen");
+  const report = join(project.folder, "tmp-report");
+  const variables = { REFER: infra, FOREIGN: foreign, SEEN: seen };
+  const [plain, markdown] = lines.map(({ text }) => text);
+  for (const line of [`${plain} --json > ${report}`, String(markdown)])
+    expect(await pageShell(project)(line, variables)).toMatchObject({ code: 0 });
+  // The program prints what it sees: the secrets of its configuration, and that this is a rehearsal.
+  expect(readFileSync(seen, "utf8")).toBe("canary-config true");
   const comment = readFileSync(join(project.folder, "comment.md"), "utf8");
   expect(comment).toMatch(/^update +Authentication +auth +description$/m);
   expect(comment).not.toContain("canary");
-  const { outcome, notes } = await rehearse({ REFER: infra, FOREIGN: foreign });
+  const { outcome, notes }: Rehearsal = JSON.parse(readFileSync(report, "utf8"));
   expect(outcome).toMatchObject({ passes: true, refusals: [], objects: 4 });
   // One call in four seconds and five at once: the forecast of this plan.
   expect(outcome.totalSeconds).toBeGreaterThan(0);
@@ -73,36 +77,10 @@ test("the guide's line: what a secret output of another stack changes, and nothi
   expect({ files: ownFiles(), writes: await project.writes() }).toEqual(before);
 });
 
-test("a program that prints what it sees gets the secrets of its configuration, and is told of the rehearsal", async () => {
-  const seen = join(project.folder, "tmp-seen");
-  await rehearse({ SEEN: seen });
-  expect(readFileSync(seen, "utf8")).toBe("canary-config true");
-});
-
 test("a stack that nobody knows is named, and what could not be copied", async () => {
   const { outcome, notes } = await rehearse({ REFER: "organization/shop/nowhere" });
   expect(outcome.refusals[0]?.reason).toContain('unknown stack "organization/shop/nowhere"');
   expect(notes.join()).toContain("outputs of the stack organization/shop/nowhere");
-});
-
-test("a deletion names everybody who uses something, also what is reached only later", async () => {
-  const [app] = await project.objects("clientapplications");
-  const [bot] = await project.objects("participants");
-  const bots = [{ id: app?.id, participant: { id: bot?.id } }];
-  const { id } = await project.byHand("POST", "/orchestrations", {
-    name: "night 🌙",
-    applications: { botConfiguration: { bots }, agentConfiguration: { agents: [{ id: app?.id }] } },
-  });
-  const { outcome } = await rehearse(second, "--destroy");
-  expect(outcome.passes).toBe(false);
-  const night = expect.objectContaining({ kind: "Orchestration", name: "night 🌙", id });
-  expect(outcome.refusals).toMatchObject([
-    { kind: "Participant", name: "bot", operation: "delete" },
-    { kind: "ClientApplication", name: "app", later: true },
-  ]);
-  for (const { inTheWay } of outcome.refusals) expect(inTheWay).toContainEqual(night);
-  expect(outcome.undeclared).toContainEqual(night);
-  await project.byHand("DELETE", `/orchestrations/${id}`);
 });
 
 test("what reaches beyond the account is run if that is asked for", async () => {
@@ -156,19 +134,36 @@ test("a rehearsal that is interrupted takes its copy away, and says that nothing
   expect(copies()).toEqual([]);
 });
 
-test("what reaches beyond the account is not deleted, and keeps nothing else from being deleted", async () => {
+test("a deletion names everybody who uses something; what reaches beyond the account is not deleted", async () => {
   const file = join(project.folder, "tmp-beyond");
   await project.succeed(["up", "--yes", "--skip-preview"], { ...second, FOREIGN: file });
-  for (const words of [["--destroy"], []]) {
-    const { outcome } = await rehearse({ ONLY_OUTPUT: "yes" }, ...words);
-    expect(outcome).toMatchObject({ passes: true });
-    expect(outcome.leftOut).toEqual([expect.stringMatching(/:Resource::elsewhere$/)]);
-    expect(outcome.steps.map(({ operation, kind }) => `${operation} ${kind}`).sort()).toEqual([
-      "delete Authentication",
-      "delete Channel",
-      "delete ClientApplication",
-      "delete Participant",
-    ]);
-  }
+  const [app] = await project.objects("clientapplications");
+  const [bot] = await project.objects("participants");
+  const bots = [{ id: app?.id, participant: { id: bot?.id } }];
+  const { id } = await project.byHand("POST", "/orchestrations", {
+    name: "night 🌙",
+    applications: { botConfiguration: { bots }, agentConfiguration: { agents: [{ id: app?.id }] } },
+  });
+  const { outcome: destroyed } = await rehearse(second, "--destroy");
+  expect(destroyed.passes).toBe(false);
+  const night = expect.objectContaining({ kind: "Orchestration", name: "night 🌙", id });
+  // Also what is reached only later.
+  expect(destroyed.refusals).toMatchObject([
+    { kind: "Participant", name: "bot", operation: "delete" },
+    { kind: "ClientApplication", name: "app", later: true },
+  ]);
+  for (const { inTheWay } of destroyed.refusals) expect(inTheWay).toContainEqual(night);
+  expect(destroyed.undeclared).toContainEqual(night);
+  await project.byHand("DELETE", `/orchestrations/${id}`);
+  const { outcome } = await rehearse({ ONLY_OUTPUT: "yes" });
+  expect(outcome).toMatchObject({ passes: true });
+  expect(outcome.steps.map(({ operation, kind }) => `${operation} ${kind}`).sort()).toEqual([
+    "delete Authentication",
+    "delete Channel",
+    "delete ClientApplication",
+    "delete Participant",
+  ]);
+  for (const { leftOut } of [destroyed, outcome])
+    expect(leftOut).toEqual([expect.stringMatching(/:Resource::elsewhere$/)]);
   expect(readFileSync(file, "utf8")).toBe("made");
 });

@@ -58,10 +58,14 @@ export const markedWith = (mark: string): readonly number[] =>
     read(`/proc/${pid}/environ`).split("\0").includes(`${markVariable}=${mark}`),
   );
 
-/** Until nothing runs with this mark, or the time is over: a process that is killed leaves others at work. */
+/** A language host looks for its engine every five minutes; until then it waits, and does nothing. */
+const isAtWork = (pid: number): boolean =>
+  !read(`/proc/${pid}/cmdline`).includes("pulumi-language-");
+
+/** Until nothing is at work with this mark, or the time is over: a process that is killed leaves others at work. */
 export const goneWith = async (mark: string, withinMs = 60_000): Promise<void> => {
   const start = performance.now();
-  while (markedWith(mark).length > 0 && performance.now() - start < withinMs) await pause(20);
+  while (markedWith(mark).some(isAtWork) && performance.now() - start < withinMs) await pause(100);
 };
 
 /** Ends whatever runs with this mark. */
