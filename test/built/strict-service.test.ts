@@ -144,9 +144,6 @@ const wholeAccount = (
   return { accountId: account.id, channelId: channel.id };
 };
 
-const urn = (kind: string, name: string) =>
-  `urn:pulumi:prod::shop::pulumi-nodejs:dynamic/conversation:${kind}::${name}`;
-
 const program = (changes?: Parameters<typeof wholeAccount>[0]) => async () => wholeAccount(changes);
 
 const count = 9;
@@ -242,13 +239,6 @@ test("drift is seen by a refresh and repaired by up, and what was deleted behind
   expect(up.summary.resourceChanges).toMatchObject({ update: 1, create: 1 });
   expect(service.objects("channels")[0]?.displayName).not.toBe("Elsewhere");
   expect(service.objects("accounts")).toHaveLength(1);
-});
-
-test("a forced replacement keeps the one object", async () => {
-  const before = service.objects("channels")[0]?.id;
-  await shop.up(program(), urn("Channel", "kiosk"));
-  expect(service.objects("channels").map(({ id }) => id)).toEqual([before]);
-  expect((await shop.preview(program())).changeSummary).toEqual({ same: count + 2 });
 });
 
 test("a second state with the same names refuses and touches nothing", async () => {
