@@ -15,7 +15,7 @@ import {
 } from "../support/rehearsed-account.js";
 import { type StrictService, startStrictService } from "../support/strict-service.js";
 
-const rounds = Number(process.env.REHEARSE_ROUNDS ?? 2);
+const rounds = Number(process.env.REHEARSE_ROUNDS ?? 1);
 const seed = Number(
   process.env.REHEARSE_SEED ?? (process.env.REHEARSE_ROUNDS ? Date.now() % 2 ** 31 : 7),
 );
