@@ -11,7 +11,7 @@ import {
   stackExportIn,
 } from "../../provider/pulumi-cli/stack-documents.js";
 import { resources } from "../../provider/resources/index.js";
-import { messageTypes } from "../../provider/service/message-types.js";
+import { messageTypes } from "../../provider/resources/message-types.js";
 import { settingNames } from "../../provider/service/settings.js";
 import { accountInFile } from "../account/object-inputs.js";
 import { type AccountOptions, readAccountInputs } from "../account/open-account.js";

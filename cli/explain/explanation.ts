@@ -6,8 +6,6 @@ import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { account } from "../../provider/resources/account.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
-import { orchestration } from "../../provider/resources/orchestration.js";
-import { participant } from "../../provider/resources/participant.js";
 import {
   type ConversationSide,
   conversationSides,
@@ -16,7 +14,9 @@ import {
   messageTypes,
   namedOnSide,
   rolesOnSide,
-} from "../../provider/service/message-types.js";
+} from "../../provider/resources/message-types.js";
+import { orchestration } from "../../provider/resources/orchestration.js";
+import { participant } from "../../provider/resources/participant.js";
 
 const id = z.coerce.string();
 /** Only an explicit false counts as false, as services omit what is usual. */

@@ -4,7 +4,7 @@ import { namingOf } from "../../provider/definition/fields.js";
 import { asText, objectsIn } from "../../provider/kernel/json.js";
 import { account } from "../../provider/resources/account.js";
 import { resources } from "../../provider/resources/index.js";
-import { senderKinds } from "../../provider/service/message-types.js";
+import { senderKinds } from "../../provider/resources/message-types.js";
 import { routes, siblingRoute } from "../http/api.js";
 import { type ControlRoutes, jsonResponse } from "../http/exchange.js";
 import type { BucketLevel } from "../http/rate-limit.js";

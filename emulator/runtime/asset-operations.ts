@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { JsonObject } from "../../provider/kernel/json.js";
-import { senderKinds } from "../../provider/service/message-types.js";
+import { senderKinds } from "../../provider/resources/message-types.js";
 import {
   discard,
   failureOf,

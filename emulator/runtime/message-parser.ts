@@ -1,11 +1,11 @@
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
-import { contentForms, sendFields } from "../../provider/service/message-fields.js";
+import { contentForms, sendFields } from "../../provider/resources/message-fields.js";
 import {
   isFurtherMessageType,
   isMessageType,
   isOwnMessageType,
   type SenderKind,
-} from "../../provider/service/message-types.js";
+} from "../../provider/resources/message-types.js";
 import { ValidationErrors } from "../http/exchange.js";
 import { checkFields } from "../objects/validate.js";
 import type { Switches } from "../service/switches.js";

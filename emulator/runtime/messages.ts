@@ -7,7 +7,7 @@ import {
   rolesOnSide,
   type SenderKind,
   senderKinds,
-} from "../../provider/service/message-types.js";
+} from "../../provider/resources/message-types.js";
 import { invalidAttribute } from "../http/exchange.js";
 import type { StoredObject } from "../objects/store.js";
 import { type Switches, vendorWord } from "../service/switches.js";

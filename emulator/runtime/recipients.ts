@@ -3,13 +3,13 @@ import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { account } from "../../provider/resources/account.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
-import { orchestration } from "../../provider/resources/orchestration.js";
-import { participant } from "../../provider/resources/participant.js";
 import {
   type ConversationSide,
   type SenderKind,
   senderKinds,
-} from "../../provider/service/message-types.js";
+} from "../../provider/resources/message-types.js";
+import { orchestration } from "../../provider/resources/orchestration.js";
+import { participant } from "../../provider/resources/participant.js";
 import { type Store, type StoredObject, storedReferences } from "../objects/store.js";
 import { type Switches, vendorWord } from "../service/switches.js";
 import type { ConversationPhase, StoredConversation } from "./conversation-store.js";

@@ -7,7 +7,7 @@ import {
   type ConversationSide,
   conversationSides,
   rolesOnSide,
-} from "../../provider/service/message-types.js";
+} from "../../provider/resources/message-types.js";
 import { ClientApplication, Orchestration, Participant } from "../resources.js";
 
 /** Returns a policy's metadata, with a link to its section in docs/policies.md. */

@@ -1,14 +1,14 @@
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { textAt, valueAt, withoutUndefined } from "../../provider/kernel/json.js";
-import type { Request } from "../../provider/service/http/client.js";
-import { type Operation, runtimeOperations } from "../../provider/service/http/operations.js";
-import { largestFile, longestName } from "../../provider/service/message-fields.js";
+import { largestFile, longestName } from "../../provider/resources/message-fields.js";
 import {
   isSenderKind,
   type SenderKind,
   senderKinds,
   senderToWire,
-} from "../../provider/service/message-types.js";
+} from "../../provider/resources/message-types.js";
+import type { Request } from "../../provider/service/http/client.js";
+import { type Operation, runtimeOperations } from "../../provider/service/http/operations.js";
 import { inputInvalid, prepared, refusalDetails } from "./caller-input.js";
 import { type CallOptions, callOptions, checkedInput } from "./input-schemas.js";
 

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { ConversationError } from "../../provider/kernel/errors.js";
-import { type MessageType, messageTypes } from "../../provider/service/message-types.js";
+import { type MessageType, messageTypes } from "../../provider/resources/message-types.js";
 import { platformNameOf } from "./connect.js";
 import { anyFunction, checkedOptions, timeLimit } from "./input-schemas.js";
 import type { MessageMemory } from "./message-memory.js";

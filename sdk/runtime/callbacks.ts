@@ -11,7 +11,7 @@ import {
   messageTypes,
   type SenderKind,
   senderKinds,
-} from "../../provider/service/message-types.js";
+} from "../../provider/resources/message-types.js";
 import { redact } from "../../provider/service/redaction.js";
 import {
   type CallbackOptions,

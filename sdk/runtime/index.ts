@@ -18,15 +18,6 @@ export {
   type SpecialRate,
 } from "../../provider/pacing/plan-rates.js";
 export type { BucketStore, StoreChange } from "../../provider/pacing/shared-buckets.js";
-export type { Answer } from "../../provider/service/http/answer.js";
-export type { Method } from "../../provider/service/http/operations.js";
-export type { Wait } from "../../provider/service/http/pace.js";
-export type { RetryLimits } from "../../provider/service/http/retry.js";
-export type {
-  HttpRequest,
-  HttpResponse,
-  Transport,
-} from "../../provider/service/http/transport.js";
 export {
   type FurtherMessageType,
   furtherMessageTypes,
@@ -39,7 +30,16 @@ export {
   type SendersOf,
   senderKinds,
   sendersOf,
-} from "../../provider/service/message-types.js";
+} from "../../provider/resources/message-types.js";
+export type { Answer } from "../../provider/service/http/answer.js";
+export type { Method } from "../../provider/service/http/operations.js";
+export type { Wait } from "../../provider/service/http/pace.js";
+export type { RetryLimits } from "../../provider/service/http/retry.js";
+export type {
+  HttpRequest,
+  HttpResponse,
+  Transport,
+} from "../../provider/service/http/transport.js";
 export { type Plan, plans } from "../../provider/service/plans.js";
 export {
   type Asset,

@@ -4,7 +4,7 @@ import {
   contactSubTypes,
   contactTypes,
   contactWords,
-} from "../../provider/service/message-fields.js";
+} from "../../provider/resources/message-fields.js";
 import {
   type FurtherMessageType,
   isMessageType,
@@ -14,7 +14,7 @@ import {
   type OwnMessageType,
   type SenderKind,
   type SendersOf,
-} from "../../provider/service/message-types.js";
+} from "../../provider/resources/message-types.js";
 import { decided, jsonObject } from "./input-schemas.js";
 
 const notEmpty = "must not be empty";

@@ -12,13 +12,11 @@ import {
   withoutUndefined,
 } from "../../provider/kernel/json.js";
 import { quoted } from "../../provider/kernel/text.js";
-import type { Request } from "../../provider/service/http/client.js";
-import { endpointName, runtimeOperations } from "../../provider/service/http/operations.js";
 import {
   messageFields,
   metadataFields,
   mostInCall,
-} from "../../provider/service/message-fields.js";
+} from "../../provider/resources/message-fields.js";
 import {
   furtherMessageTypes,
   isFurtherMessageType,
@@ -32,7 +30,9 @@ import {
   senderKinds,
   sendersOf,
   senderToWire,
-} from "../../provider/service/message-types.js";
+} from "../../provider/resources/message-types.js";
+import type { Request } from "../../provider/service/http/client.js";
+import { endpointName, runtimeOperations } from "../../provider/service/http/operations.js";
 import { copyOf, prepared, refusalDetails } from "./caller-input.js";
 import {
   assertJson,

@@ -13,7 +13,7 @@ import {
   type MessageType,
   type SenderKind,
   senderFromWire,
-} from "../../provider/service/message-types.js";
+} from "../../provider/resources/message-types.js";
 import { messageBodies } from "./message.js";
 
 /** The same members at every depth, each of which may be missing. */

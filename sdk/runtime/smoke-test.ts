@@ -11,15 +11,15 @@ import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
-import { orchestration } from "../../provider/resources/orchestration.js";
-import { participant } from "../../provider/resources/participant.js";
-import { connectService, type Service } from "../../provider/service/connect.js";
 import {
   namedOnSide,
   rolesOnSide,
   type SenderKind,
   senderKinds,
-} from "../../provider/service/message-types.js";
+} from "../../provider/resources/message-types.js";
+import { orchestration } from "../../provider/resources/orchestration.js";
+import { participant } from "../../provider/resources/participant.js";
+import { connectService, type Service } from "../../provider/service/connect.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { type ConnectionSettings, type RunningEmulator, runtimeSettings } from "./connect.js";
 import { type CallOptions, callOptions, checkedOptions } from "./input-schemas.js";

@@ -1,4 +1,4 @@
-export type { ConversationSide } from "../../provider/service/message-types.js";
+export type { ConversationSide } from "../../provider/resources/message-types.js";
 export type { ExpectedCalls, ExpectedDelivery, HubCall } from "./checks.js";
 export type { EmulatedStack } from "./emulated-stack.js";
 export {

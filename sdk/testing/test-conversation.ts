@@ -10,7 +10,7 @@ import {
   type MessageType,
   type SenderKind,
   senderFromWire,
-} from "../../provider/service/message-types.js";
+} from "../../provider/resources/message-types.js";
 import type { ConversationClient } from "../runtime/connect.js";
 import type {
   Customer,

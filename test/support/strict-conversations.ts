@@ -282,7 +282,7 @@ export const strictConversations = (sides: StrictSides, origin: () => string) =>
     const reported = {
       ...message,
       ...(carried.length > 0 ? { attachments: { attachment } } : {}),
-      id: `msg/${conversation.messages.length + 1}:${conversation.id}`,
+      id: `msg/${conversation.messages.length + 1}:${conversation.id.slice(0, 8)}`,
       conversation: { id: conversation.id },
       created: new Date().toISOString(),
     };
