@@ -53,8 +53,8 @@ test.runIf(process.platform === "linux")(
   async () => {
     const controller = new AbortController();
     const ended = await runCommand(
-      sh("set -m", "sleep 60 > /dev/null 2>&1 &", "set +m", "echo $!", "exec sleep 60"),
-      [],
+      "bash",
+      ["-mc", "sleep 60 > /dev/null 2>&1 & echo $!; wait"],
       { signal: controller.signal, onLine: () => controller.abort() },
     );
     const helper = Number(ended.lastLines[0]);
