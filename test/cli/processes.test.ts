@@ -52,11 +52,10 @@ test.runIf(process.platform === "linux")(
   "an abort ends what the command has put into another process group, too",
   async () => {
     const controller = new AbortController();
-    const ended = await runCommand(
-      "bash",
-      ["-mc", "sleep 60 > /dev/null 2>&1 & echo $!; wait"],
-      { signal: controller.signal, onLine: () => controller.abort() },
-    );
+    const ended = await runCommand("bash", ["-mc", "sleep 60 > /dev/null 2>&1 & echo $!; wait"], {
+      signal: controller.signal,
+      onLine: () => controller.abort(),
+    });
     const helper = Number(ended.lastLines[0]);
     expect(helper).toBeGreaterThan(0);
     await expect.poll(() => isRunning(helper)).toBe(false);
