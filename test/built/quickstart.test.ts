@@ -8,7 +8,6 @@ import { runQuickstart } from "../../cli/quickstart/run-quickstart.js";
 import { packageRoot } from "../../provider/kernel/package.js";
 import { type Checkout, checkout } from "../cli/quickstart-checkout.js";
 import { transcript } from "../cli/quickstart-transcript.js";
-import { smallRuns } from "../support/cli-project.js";
 import { isFreePort } from "../support/low-port.js";
 
 const service = "https://real.invalid/conversation/v3";
@@ -50,7 +49,6 @@ beforeAll(() => {
   // A shell that is at work on a real service and stack: none of it may reach the quick start.
   const shell = Object.entries(shellOfSomebody(clone.root));
   for (const [name, value] of shell) vi.stubEnv(name, value);
-  vi.stubEnv("NODE_OPTIONS", smallRuns);
 });
 
 afterAll(() => {
@@ -110,18 +108,13 @@ test("the first run declares both accounts and ends with a conversation", async 
   expect(text).not.toContain("\u001b");
 });
 
-test("a second run changes nothing and has another conversation", async () => {
+test("a second run changes nothing; an interruption ends its conversation, and nothing is left", async () => {
   const port = declared();
-  const text = await run();
-  expect(sums(text)).toEqual(["11 unchanged", "11 unchanged", "11 unchanged", "11 unchanged"]);
-  expect(text).toContain(`\n${conversation}\n`);
-  expect(declared()).toBe(port);
-});
-
-test("an interruption ends a conversation under way, and nothing is left", async () => {
+  let said = "";
   const interruption = new AbortController();
   const { signal } = interruption;
   const onText = async (text: string): Promise<void> => {
+    said += text;
     const [, control] = /plan enterprise: (\S+)\/conversation\/v3/.exec(text) ?? [];
     // The first message is never answered, so that the conversation stands still.
     const fault = JSON.stringify({ on: "POST /conversations/messages", kind: "hang" });
@@ -134,6 +127,8 @@ test("an interruption ends a conversation under way, and nothing is left", async
     exitCode: 130,
     message: expect.stringContaining("No process is left running"),
   });
+  expect(sums(said)).toEqual(["11 unchanged", "11 unchanged", "11 unchanged", "11 unchanged"]);
+  expect(declared()).toBe(port);
   expect(await isListening(declared())).toBe(false);
 });
 
@@ -152,26 +147,29 @@ const examples = readdirSync(join(packageRoot(), "examples")).filter(
 
 const configHost = { onUnRecoverableConfigFileDiagnostic: () => undefined, ...ts.sys };
 
-test("the examples compile, each by its own settings", () => {
-  // What all of them import is read once.
-  const read = new Map<string, ts.SourceFile | undefined>();
-  const errors = examples.flatMap((name) => {
+test("the examples compile by their settings, which are alike", () => {
+  const parsed = examples.map((name) => {
     const config = join(packageRoot(), "examples", name, "tsconfig.json");
-    const parsed = ts.getParsedCommandLineOfConfigFile(config, {}, configHost);
-    if (!parsed) return [`${config} cannot be read`];
-    const host = ts.createCompilerHost(parsed.options);
-    const { getSourceFile } = host;
-    host.getSourceFile = (file, ...how) => {
-      if (!read.has(file)) read.set(file, getSourceFile(file, ...how));
-      return read.get(file);
-    };
-    const program = ts.createProgram(parsed.fileNames, parsed.options, host);
-    expect(parsed.fileNames.length).toBeGreaterThan(0);
-    return [...parsed.errors, ...ts.getPreEmitDiagnostics(program)].map(
-      ({ file, messageText }) =>
-        `${file?.fileName ?? config}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`,
-    );
+    const found = ts.getParsedCommandLineOfConfigFile(config, {}, configHost);
+    if (!found) throw new Error(`${config} cannot be read`);
+    const { configFilePath, ...options } = found.options;
+    expect(found.fileNames.length).toBeGreaterThan(0);
+    return { ...found, options };
   });
   expect(examples).toHaveLength(2);
+  // What is written as .mts is imported by that name.
+  const options: ts.CompilerOptions = {
+    ...parsed[0]?.options,
+    rewriteRelativeImportExtensions: true,
+  };
+  expect(parsed[1]?.options).toEqual(options);
+  // Together: what all of them import is read and checked once.
+  const files = parsed.flatMap(({ fileNames }) => fileNames);
+  const program = ts.createProgram(files, options);
+  const found = [...parsed.flatMap(({ errors }) => errors), ...ts.getPreEmitDiagnostics(program)];
+  const errors = found.map(
+    ({ file, messageText }) =>
+      `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`,
+  );
   expect(errors).toEqual([]);
 });

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { commands } from "../../cli/program.js";
-import { smallRuns } from "../support/cli-project.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { closeServer, listenHere } from "../support/loopback-server.js";
 import { folderOfFile } from "../support/temporary-folder.js";
@@ -103,7 +102,7 @@ beforeAll(async () => {
   const address = await listenHere(proxy);
   closeProxy = () => closeServer(proxy);
   watched = {
-    NODE_OPTIONS: `${smallRuns} --require ${hook}`,
+    NODE_OPTIONS: `${process.env.NODE_OPTIONS} --require ${hook}`,
     HTTPS_PROXY: address,
     HTTP_PROXY: address,
     https_proxy: address,

@@ -15,9 +15,6 @@ export const withoutPace = { CONVERSATION_BURST: String(unlimitedBurst) } as con
 
 const root = join(__dirname, "..", "..");
 
-/** For hundreds of runs of Pulumi, with programs of a few lines. */
-export const smallRuns = `--require "${join(root, "dist", "test", "support", "small-run.js")}"`;
-
 export interface CliResult {
   readonly code: number;
   readonly output: string;
@@ -121,7 +118,6 @@ export const cliProject = async (
     PULUMI_SKIP_UPDATE_CHECK: "true",
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
     PULUMI_HOME: join(folder, "home"),
-    NODE_OPTIONS: smallRuns,
     ...(options.ownCache ? { XDG_CACHE_HOME: join(folder, "cache") } : {}),
     ...environment,
   };

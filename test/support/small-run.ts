@@ -7,11 +7,11 @@ import Module, { createRequire } from "node:module";
 const [, script = ""] = process.argv;
 const isProgram = /[\\/]cmd[\\/]run(?:[\\/]index\.js)?$/.test(script);
 const isProvider = /[\\/]cmd[\\/]dynamic-provider(?:[\\/]index\.js)?$/.test(script);
-const isJavaScript = process.argv.at(-1)?.endsWith(".js") ?? false;
+const isJavaScript = isProgram && process.argv.at(-1)?.endsWith(".js");
 
 const ofPulumi = createRequire(`${script.replace(/[\\/]index\.js$/, "")}/index.js`);
 
-const unused = ["@npmcli/arborist", "normalize-package-data", "typescript", "../../automation"];
+const unused = ["@npmcli/arborist", "normalize-package-data", "../../automation"];
 const tracing = [
   ...["exporter-zipkin", "instrumentation", "instrumentation-grpc", "resources"],
   ...["sdk-trace-base", "sdk-trace-node"],
@@ -41,9 +41,10 @@ if (isProgram) {
   // What is to compile is compiled by its test, once.
   process.env.PULUMI_NODEJS_TRANSPILE_ONLY = "true";
 }
-if (isProvider || (isProgram && isJavaScript)) {
+if (isProgram || isProvider) {
   for (const name of unused) loadLate(name);
   standInFor("source-map-support/register", {});
 }
+if (isProvider || isJavaScript) loadLate("typescript");
 if (isProgram && !process.env.TRACEPARENT && !process.argv.includes("--tracing"))
   for (const name of tracing) standInFor(`@opentelemetry/${name}`, {});

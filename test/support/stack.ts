@@ -7,7 +7,6 @@ import {
   type PulumiFn,
   type Stack,
 } from "@pulumi/pulumi/automation/index.js";
-import { smallRuns } from "./cli-project.js";
 
 /** A stack of the real engine on a backend of its own. */
 export interface TestStack {
@@ -50,7 +49,6 @@ export const testStack = async (
         PULUMI_HOME: join(folder, "home"),
         PULUMI_SKIP_UPDATE_CHECK: "true",
         PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
-        NODE_OPTIONS: smallRuns,
         ...environment,
       },
     },
