@@ -174,7 +174,7 @@ const killedRepair = async (
 };
 
 /** How many kill points are tried: more on demand. */
-const rounds = Number(process.env.REPAIR_ROUNDS ?? 2);
+const rounds = Number(process.env.REPAIR_ROUNDS ?? 1);
 const seed = Number(process.env.REPAIR_SEED ?? 20_261_122);
 
 const program = `
@@ -225,8 +225,6 @@ test("while a run is at work it refuses; once it was killed, the guide brings al
   expect(errors).toContain("A run may be in progress on the stack shop/prod");
   expect(errors).toContain(`process ${child.pid}`);
   expect(await project.log()).toHaveLength(calls);
-  const { notes } = await rehearsal();
-  expect(notes).toContain(locked);
 
   // The system would end a stopped process together with its parent. What goes on must not reach the
   // command line, which would write its state.
