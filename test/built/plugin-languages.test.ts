@@ -116,23 +116,12 @@ interface Program {
   show(folder: string, guide: string): void;
   /** Writes it, with its project file. */
   write(folder: string): void;
-  /** Puts one text in the place of another. */
-  replace(folder: string, before: string, after: string): void;
   /** Adds what \`pulumi import\` generated, or resources of one's own. */
   add(folder: string, code: string): void;
 }
 
 const edit = (path: string, change: (text: string) => string): void =>
   writeFileSync(path, change(readFileSync(path, "utf8")));
-
-const replaceIn =
-  (file: string): Program["replace"] =>
-  (folder, before, after) => {
-    edit(join(folder, file), (text) => {
-      if (!text.includes(before)) throw new Error(`${file} has no ${before}`);
-      return text.replace(before, after);
-    });
-  };
 
 const projectSchema = z.looseObject({ resources: z.record(z.string(), z.unknown()) });
 
@@ -145,7 +134,6 @@ const programs: Readonly<Record<"yaml" | "python", Program>> = {
         return dump({ ...project, ...projectSchema.parse(load(guide)) });
       }),
     write: (folder) => writeFileSync(join(folder, "Pulumi.yaml"), dump(yamlProject)),
-    replace: replaceIn("Pulumi.yaml"),
     add: (folder, code) =>
       edit(join(folder, "Pulumi.yaml"), (text) => {
         const project = projectSchema.parse(load(text));
@@ -165,7 +153,6 @@ const programs: Readonly<Record<"yaml" | "python", Program>> = {
       );
       writeFileSync(join(folder, "__main__.py"), pythonProgram);
     },
-    replace: replaceIn("__main__.py"),
     add: (folder, code) => edit(join(folder, "__main__.py"), (text) => `${text}\n${code}`),
   },
 };
@@ -205,9 +192,6 @@ describe.each(["yaml", "python"] as const)("in %s", (language) => {
     return output;
   };
 
-  const up = (project: EmulatedProject) => run(project, "up", "--yes", "--skip-preview");
-  const unchanged = (project: EmulatedProject) => run(project, "preview", "--expect-no-changes");
-
   afterAll(async () => {
     const project = await opened;
     if (project && !("reason" in project)) await project.close();
@@ -239,7 +223,7 @@ describe.each(["yaml", "python"] as const)("in %s", (language) => {
     const project = await started(context);
     expect(await run(project, "preview")).toMatch(/\+ 8 to create/);
     expect(await project.writes()).toEqual([]);
-    await up(project);
+    await run(project, "up", "--yes", "--skip-preview");
     const counts = Object.entries(await project.collections()).map(([name, of]) => [
       name,
       of.length,
@@ -252,16 +236,6 @@ describe.each(["yaml", "python"] as const)("in %s", (language) => {
       orchestrations: 1,
       accounts: 1,
     });
-    await unchanged(project);
-  });
-
-  test("a change is one PUT", async (context) => {
-    const project = await started(context);
-    const before = (await project.writes()).length;
-    program.replace(project.folder, "before", "after");
-    await up(project);
-    expect((await project.writes()).slice(before)).toEqual(["PUT /clientapplications/{id}"]);
-    await unchanged(project);
   });
 
   test("an object is imported with code that changes nothing", async (context) => {
@@ -271,20 +245,14 @@ describe.each(["yaml", "python"] as const)("in %s", (language) => {
     const line = importChannel.map((word) => word.replace("<id>", String(id)));
     await run(project, ...line, "--yes", "--protect=false", "--out", "imported.txt");
     program.add(project.folder, readFileSync(join(project.folder, "imported.txt"), "utf8"));
-    await unchanged(project);
+    await run(project, "preview", "--expect-no-changes");
     expect(await project.writes()).toEqual(before);
-  });
-
-  test("destroy leaves nothing", async (context) => {
-    const project = await started(context);
-    await run(project, "destroy", "--yes", "--skip-preview");
-    expect(await project.objects()).toEqual([]);
   });
 
   test("no output and no file shows a secret", async (context) => {
     const project = await started(context);
     const secrets = [secret, project.emulator.clientSecret];
-    expect(said.length).toBeGreaterThan(8);
+    expect(said.length).toBeGreaterThan(7);
     expect(secretsIn(said.join("\n"), secrets)).toEqual([]);
     expect(leakingFiles(project.folder, secrets)).toEqual([]);
   });

@@ -57,7 +57,7 @@ test("two explicit providers in one program serve two tenants, each with its own
     expect(await there.objects("channels")).toMatchObject([{ type: "custom.far" }]);
     expect(await project.objects("channels")).toMatchObject([{ type: "custom.web" }]);
     expect(project.state()).not.toContain(clientSecret);
-    await project.succeed(["up", "--yes", "--expect-no-changes"], environment);
+    await project.succeed([...up, "--expect-no-changes"], environment);
     expect(ownerships()).toEqual(kept);
     await project.succeed(["destroy", "--yes", "--skip-preview"], environment);
     expect(await project.objects()).toEqual([]);
@@ -86,7 +86,7 @@ test("a resource that is given the explicit provider of another account moves th
     await project.succeed(up, far);
     expect(await there.objects("channels")).toMatchObject([{ type: "custom.web" }]);
     expect(await project.objects("channels")).toMatchObject([{ type: "custom.near" }]);
-    await project.succeed(["up", "--yes", "--expect-no-changes"], far);
+    await project.succeed([...up, "--expect-no-changes"], far);
   } finally {
     await other.close();
   }
@@ -107,7 +107,7 @@ test("another address of the same account moves nothing, and deletes nothing", a
     /"custom\.web" .* belongs to another Pulumi resource or state: shop\/prod web/,
   );
   expect(await project.objects("channels")).toEqual(made);
-  await project.succeed(["up", "--yes", "--expect-no-changes"], environment);
+  await project.succeed([...up, "--expect-no-changes"], environment);
 });
 
 test("a forced replacement that also changes the provider keeps the object; what left the program is deleted", async () => {
@@ -201,7 +201,7 @@ test("pulumi import takes an object of nobody, without its secrets; then the pro
   const [object] = await project.objects("authentications");
   expect(object?.description).toBeUndefined();
   const declared = { DECLARED: "canary" };
-  await project.succeed(["up", "--yes", "--expect-no-changes"], declared);
+  await project.succeed([...up, "--expect-no-changes"], declared);
   await project.succeed(up, { ...declared, DESCRIBED: "ours" });
   expect(await project.objects("authentications")).toMatchObject([
     { id, description: expect.stringMatching(/^ours \[pulumi: shop\/prod desk #/) },
