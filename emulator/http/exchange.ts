@@ -132,8 +132,8 @@ const mostErrors = 30;
  * The error for a value that has a valid form but breaks a rule, such as a reference to a missing
  * object (error 400-196, vendor; which code a missing object has is assumed).
  */
-export const invalidAttribute = (path: string, rule: string): HttpError =>
-  new HttpError(400, "400-196", `${path}: ${rule}.`, [{ key: path, value: rule }]);
+export const invalidAttribute = (path: string, rule: string, code = "400-196"): HttpError =>
+  new HttpError(400, code, `${path}: ${rule}.`, [{ key: path, value: rule }]);
 
 interface Found {
   readonly list: { readonly path: string; readonly code: string; readonly rule: string }[];

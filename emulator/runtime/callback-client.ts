@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type JsonObject, jsonIn, objectOf } from "../../provider/kernel/json.js";
+import { type JsonObject, jsonIn, objectOf, objectsIn } from "../../provider/kernel/json.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import type { Store, StoredObject } from "../objects/store.js";
 import type { FaultRule, Faults } from "../service/faults.js";
@@ -199,49 +199,60 @@ class CallbackAuthentication {
   }
 }
 
-/** Content as text: the text itself, or the JSON of anything else. */
-const textOf = (content: unknown): string => {
-  if (content === undefined || content === null) return "";
-  if (typeof content === "string") return content;
-  const form = textOnPath(content, "text") ?? textOnPath(content, "json");
-  return form ?? JSON.stringify(content);
+/** How version v1 names the forms of content. */
+const mimeTypes = {
+  text: "text/plain",
+  html: "text/html",
+  json: "application/json",
+  xml: "application/xml",
 };
 
-/** As sent, with what the service adds (public reference). */
-const v3 = (message: StoredMessage, conversation: StoredConversation) => {
-  const further = {
-    conversation: { ...conversation.about, ...message.about, id: conversation.id },
-  };
-  const wire = messageJson(message, further);
-  return objectOf([
-    ["metadata", message.metadata],
-    ["messages", { message: [wire] }],
-  ]);
+const v1Content = (content: unknown): JsonObject | undefined => {
+  const [form, type] = Object.entries(mimeTypes).find(([name]) => textOnPath(content, name)) ?? [];
+  return form === undefined ? undefined : { type, value: textOnPath(content, form) };
 };
 
-/** The older generation: content is text, time is a number, a sender is a user or the system (assumed). */
-const v1 = (message: StoredMessage, conversation: StoredConversation): JsonObject => {
-  const isCustomer = valueOnPath(message.body, "sender", "type") === "customer";
-  return {
-    message: [
-      {
-        id: message.id,
-        sender: { type: isCustomer ? "user" : "system" },
-        conversation: { id: conversation.id },
-        type: message.body.type,
-        content: textOf(message.body.content),
-        timeStamp: Date.parse(message.created),
-      },
-    ],
-  };
+const v1Attachment = ({ contentType, url, ...rest }: JsonObject): JsonObject => {
+  const address = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
+  const path = address && address.pathname + address.search;
+  return objectOf(Object.entries({ ...rest, mimeType: contentType, url: path }));
 };
 
-/** The body posted to a callback, in the version of its role. */
+/** In GMT: `2026-01-02 03:04:05.006`. */
+const v1Time = (time: unknown): string => String(time).replace("T", " ").replace("Z", "");
+
+/** A message of version v3 as version v1 has it (vendor; that the path is in `url` is assumed). */
+const v1 = (message: JsonObject): JsonObject => {
+  const attachments = objectsIn(message.attachments, "attachment").map(v1Attachment);
+  return objectOf(
+    Object.entries({
+      ...message,
+      content: v1Content(message.content),
+      attachments: attachments.length > 0 ? { attachment: attachments } : undefined,
+      created: v1Time(message.created),
+      sent: v1Time(message.sent),
+    }),
+  );
+};
+
+/** The body posted to a callback, in the version of its role (vendor). */
 const payloadOf = (
-  version: unknown,
+  { name, version }: JsonObject,
   message: StoredMessage,
   conversation: StoredConversation,
-): JsonObject => (version === "v1" ? v1(message, conversation) : v3(message, conversation));
+): JsonObject => {
+  const wire = messageJson(message, {
+    conversation: { ...conversation.about, ...message.about, id: conversation.id },
+    // Only the one that is called, even if the message also goes to somebody else.
+    recipients: { recipient: message.recipients.filter(({ type }) => type === name) },
+    // Callbacks do not have it.
+    status: undefined,
+  });
+  return objectOf([
+    ["metadata", message.metadata],
+    ["messages", { message: [version === "v1" ? v1(wire) : wire] }],
+  ]);
+};
 
 const missingRole = ({ applicationId, role, isInactive }: RecipientRole): string => {
   if (applicationId === "")
@@ -352,7 +363,7 @@ export class CallbackClient {
         url: callback,
         method: "POST",
         headers: headersFor(role, authorization),
-        body: JSON.stringify(payloadOf(role.version, message, conversation)),
+        body: JSON.stringify(payloadOf(role, message, conversation)),
       };
       const send = (one: OutgoingCall) => this.#outgoing.call(one);
       fault = faults.take("CALLBACK");

@@ -7,7 +7,11 @@ import { timestamp } from "../service/clock.js";
 import type { EmulatedService, OperationHandler } from "../service/service.js";
 import { vendorWord } from "../service/switches.js";
 import { type AssetRecord, describeAsset } from "./asset-store.js";
-import { messageJson, type StoredConversation, type StoredMessage } from "./conversation-store.js";
+import {
+  type StoredConversation,
+  type StoredMessage,
+  transcriptJson,
+} from "./conversation-store.js";
 import { isAvailability, isDeletion, type ParsedMessage, parseMessages } from "./message-parser.js";
 import { assertCarried, sideOf, textOnPath } from "./messages.js";
 import {
@@ -68,6 +72,7 @@ class MessageBatch {
       ...(conversation ? { conversation: { id: conversation.id } } : {}),
     });
     if (!conversation) return;
+    this.#assertNew(parsed, conversation.id);
     this.#assertParent(parsed, conversation.id);
     const attachments = this.#attachments(parsed);
     this.#assertCarried(parsed, attachments, conversation);
@@ -204,6 +209,17 @@ class MessageBatch {
     assertCarried(channelOf(this.service, account), carried);
   }
 
+  /** @throws HttpError 400-138 if the conversation has a message with this ID of its sender (vendor) */
+  #assertNew({ path, messageId }: ParsedMessage, conversationId: string): void {
+    if (messageId === undefined) return;
+    const isKnown = this.#messages.some(
+      (each) => each.conversationId === conversationId && each.messageId === messageId,
+    );
+    if (!isKnown && !this.service.conversations.hasMessage(conversationId, messageId)) return;
+    const rule = "the conversation already has a message with this ID";
+    throw invalidAttribute(`${path}.messageId`, rule, "400-138");
+  }
+
   #assertParent({ path, parentId }: ParsedMessage, conversationId: string): void {
     if (parentId === undefined) return;
     const earlier = this.service.conversations.messagesOf(conversationId);
@@ -262,6 +278,6 @@ export const getConversation: OperationHandler = (service, { id }) => {
     const status = service.switches.runningConversationStatus;
     throw new HttpError(status, `${status}-101`, "The conversation has not completed yet.");
   }
-  const message = service.conversations.messagesOf(id).map((each) => messageJson(each));
-  return { status: 200, body: { ...conversation.about, id, messages: { message } } };
+  const messages = transcriptJson(service.conversations.messagesOf(id));
+  return { status: 200, body: { ...conversation.about, id, messages } };
 };

@@ -138,6 +138,12 @@ const conversation = z.object({
   modified: date,
 });
 
+/**
+ * What became of a message (vendor). The emulator gives the first four: `failed` once a callback
+ * did not accept it, `skipped` if there is no callback (both assumed).
+ */
+const messageStatuses = ["sent", "retryInProgress", "failed", "skipped", "unsupported"] as const;
+
 /** A message as the emulator keeps it. */
 const message = z.object({
   id: z.string(),
@@ -152,6 +158,8 @@ const message = z.object({
   recipients: z.array(anyObject),
   /** The request's metadata, beside its messages. */
   metadata: z.unknown().optional(),
+  /** `sent` if there is none. */
+  status: z.enum(messageStatuses).optional(),
   created: date,
 });
 
@@ -159,25 +167,46 @@ export type StoredConversation = Readonly<z.infer<typeof conversation>>;
 export type ConversationPhase = StoredConversation["phase"];
 /** A message in the store. */
 export type StoredMessage = Readonly<z.infer<typeof message>>;
+export type StoredStatus = NonNullable<StoredMessage["status"]>;
 
 const isConversation = (value: unknown): value is StoredConversation =>
   conversation.safeParse(value).success;
 
 const isMessage = (value: unknown): value is StoredMessage => message.safeParse(value).success;
 
-/** A message as the service returns it, with additional members. */
+/** A message as the service returns it, with further members or others in place of its own. */
 export const messageJson = (stored: StoredMessage, further: JsonObject = {}): JsonObject =>
-  objectOf([
-    ["id", stored.id],
-    ["messageId", stored.messageId],
-    ...Object.entries(stored.body),
-    ...Object.entries(further),
-    ["recipients", { recipient: stored.recipients }],
-    // The only status ever seen; others are not documented.
-    ["status", "sent"],
-    ["created", stored.created],
-    ["sent", stored.created],
-  ]);
+  objectOf(
+    Object.entries({
+      id: stored.id,
+      messageId: stored.messageId,
+      ...stored.body,
+      recipients: { recipient: stored.recipients },
+      status: stored.status ?? "sent",
+      created: stored.created,
+      sent: stored.created,
+      ...further,
+    }),
+  );
+
+/** At most so many messages are in a transcript (vendor): the first ones (assumed). */
+const mostInTranscript = 200;
+
+/** The messages of a completed conversation, as the service returns them. */
+export const transcriptJson = (messages: readonly StoredMessage[]): JsonObject => ({
+  paginationInfo: { count: messages.length, pagenum: 1, pagesize: mostInTranscript },
+  message: messages
+    .slice(0, mostInTranscript)
+    // Exactly one recipient, even if the message also went to somebody else (vendor).
+    .map((each) => messageJson(each, { recipients: { recipient: each.recipients.slice(0, 1) } })),
+});
+
+/** A short number for a string; different strings rarely have the same. */
+const hashOf = (text: string): number => {
+  let hash = 0;
+  for (let at = 0; at < text.length; at += 1) hash = (hash * 31 + text.charCodeAt(at)) | 0;
+  return hash;
+};
 
 const sections = { conversations: "conversation", messages: "message" } as const;
 
@@ -243,6 +272,8 @@ interface Entry {
   /** The version of the store at its last change. */
   version: number;
   readonly messages: number[];
+  /** A hash of each message's own ID: a repeat is found without reading every message. */
+  readonly ownIds: number[];
 }
 
 /**
@@ -253,6 +284,8 @@ export class ConversationStore {
   readonly #beginnings = new DocumentArchive();
   readonly #texts = new DocumentArchive({ isCompressed: true });
   readonly #entries = new Map<string, Entry>();
+  /** Of messages whose status changed, by the service's ID. */
+  readonly #statuses = new Map<string, StoredStatus>();
   #version = 0;
   #replacedAt = 0;
 
@@ -277,7 +310,25 @@ export class ConversationStore {
   /** @param from index of the first message, from 0 */
   messagesOf(id: string, from = 0): readonly StoredMessage[] {
     const places = this.#entries.get(id)?.messages.slice(from) ?? [];
-    return places.map((place) => this.#texts.read(place, isMessage));
+    return places.map((place) => this.#message(place));
+  }
+
+  /** Whether a conversation has a message with this ID of its sender. */
+  hasMessage(id: string, messageId: string): boolean {
+    const { ownIds = [], messages = [] } = this.#entries.get(id) ?? {};
+    const hash = hashOf(messageId);
+    return messages.some(
+      (place, at) => ownIds[at] === hash && this.#message(place).messageId === messageId,
+    );
+  }
+
+  /** Keeps what became of a message. One that a recipient did not get stays so, even if another gets it. */
+  mark(message: StoredMessage, status: StoredStatus): void {
+    const known = this.#statuses.get(message.id) ?? "sent";
+    const isLost = known === "failed" || known === "skipped";
+    if (known === status || isLost || !this.#entries.has(message.conversationId)) return;
+    this.journal.write(sections.messages, message.id, { ...message, status });
+    this.journal.whenKept(() => this.#statuses.set(message.id, status));
   }
 
   /** The conversation that contains a message, found by the service's ID for it. */
@@ -355,6 +406,7 @@ export class ConversationStore {
       this.#entries.clear();
       this.#beginnings.clear();
       this.#texts.clear();
+      this.#statuses.clear();
       this.#version += 1;
       this.#replacedAt = this.#version;
     });
@@ -393,8 +445,17 @@ export class ConversationStore {
     const read = this.#texts.readAll(places, isMessage);
     return entries.map(([, entry]) => ({
       ...this.#conversation(entry),
-      messages: entry.messages.flatMap((place) => read.get(place) ?? []),
+      messages: entry.messages.flatMap((place) => this.#marked(read.get(place)) ?? []),
     }));
+  }
+
+  #message(place: number): StoredMessage {
+    return this.#marked(this.#texts.read(place, isMessage));
+  }
+
+  #marked<M extends StoredMessage | undefined>(message: M): M {
+    const status = message && this.#statuses.get(message.id);
+    return status === undefined ? message : { ...message, status };
   }
 
   #conversation({ first, phase, modified }: Entry): StoredConversation {
@@ -412,10 +473,13 @@ export class ConversationStore {
       if (entry) Object.assign(entry, { phase, modified, version });
       else {
         const first = this.#beginnings.add(conversation);
-        this.#entries.set(id, { first, phase, modified, version, messages: [] });
+        this.#entries.set(id, { first, phase, modified, version, messages: [], ownIds: [] });
       }
     }
-    for (const message of messages)
-      this.#entries.get(message.conversationId)?.messages.push(this.#texts.add(message));
+    for (const message of messages) {
+      const entry = this.#entries.get(message.conversationId);
+      entry?.messages.push(this.#texts.add(message));
+      entry?.ownIds.push(hashOf(message.messageId));
+    }
   }
 }

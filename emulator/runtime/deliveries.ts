@@ -7,7 +7,7 @@ import {
   type CallbackFailure,
   type CallbackOutcome,
 } from "./callback-client.js";
-import type { StoredMessage } from "./conversation-store.js";
+import type { StoredMessage, StoredStatus } from "./conversation-store.js";
 import type { RecipientRole } from "./recipients.js";
 
 interface Delivery {
@@ -45,6 +45,13 @@ export interface ShownDelivery extends DeliveryEntry, WithSubjects {
   /** Why the attempt failed, and whether another follows; omitted if it succeeded. */
   readonly failure?: CallbackFailure & { readonly isRetried: boolean };
 }
+
+/** What an attempt makes of its message. */
+const statusOf = ({ failure }: ShownDelivery): StoredStatus => {
+  if (!failure) return "sent";
+  if (failure.isRetried) return "retryInProgress";
+  return failure.cause === "noRecipient" ? "skipped" : "failed";
+};
 
 /** What an attempt is about. */
 const subjectsOf = ({ recipient, message }: Delivery): readonly string[] => [
@@ -186,6 +193,7 @@ export class Deliveries {
       ...(failure === undefined ? {} : { failure: { ...failure, isRetried } }),
     };
     this.log.add(entry);
+    this.options.conversations.mark(delivery.message, statusOf(entry));
     return entry;
   }
 

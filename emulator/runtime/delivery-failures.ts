@@ -49,7 +49,7 @@ export const deliveryFailures = {
   },
   tooLate: {
     rule: "The bot did not respond in time.",
-    next: "Have the bot respond with 200 first and do the work afterward.",
+    next: "Have the bot respond with 202 first and do the work afterward.",
   },
   exampleCallback: {
     rule: "The callback is only an example URL.",

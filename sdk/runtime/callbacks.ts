@@ -457,7 +457,7 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
         if (worked.includes("failed")) return refusals.failed;
         if (worked.includes("elsewhere")) return refusals.later;
       }
-      return full ? refusals.later : { status: 200 };
+      return full ? refusals.later : { status: 202 };
     };
 
     const tooSlow = clock.sleep(answerWithinMs, done.signal).then(late, late);
@@ -476,11 +476,11 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
 /**
  * Creates a handler for the messages that the service delivers. The handler checks credentials,
  * responds before or after handling the messages, and keeps conversations separate. It accepts both
- * versions (v1, v3), and content as an object or a string.
+ * versions (v1, v3).
  *
- * Responses: 200 accepted · 400 no messages in the body · 401 wrong credentials · 405 not a POST ·
- * 408 too slow · 413 too long · 500 the work failed (`acknowledge: "after"`) · 503 too many
- * messages are waiting, the work is not done yet, or a token check failed.
+ * Responses: 202 accepted (vendor) · 400 no messages in the body · 401 wrong credentials · 405 not
+ * a POST · 408 too slow · 413 too long · 500 the work failed (`acknowledge: "after"`) · 503 too
+ * many messages are waiting, the work is not done yet, or a token check failed.
  *
  * @throws ConversationError `INPUT_INVALID` if `authenticate` contains no credentials, or an option
  * is invalid

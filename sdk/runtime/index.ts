@@ -121,6 +121,7 @@ export {
 } from "./messages.js";
 export * from "./pkce.js";
 export type {
+  MessageStatus,
   Party,
   ReceivedAttachment,
   ReceivedContent,

@@ -613,8 +613,10 @@ export interface Conversation {
   readonly conversationContact?: string;
   /** The service's own JSON about the customer. */
   readonly customer?: JsonObject;
-  /** The messages, in the order in which the service returns them. */
+  /** The messages, in the order in which the service returns them: at most 200 (vendor). */
   readonly messages: readonly ReceivedMessage[];
+  /** How many messages there are, with those beyond `messages`. Absent if the service did not say. */
+  readonly messageCount?: number;
   /** The service's own JSON for the conversation. */
   readonly raw: JsonObject;
 }
@@ -645,6 +647,7 @@ const conversationIn = (id: string, body: unknown, platformName: string): Conver
   const { account, customer } = body;
   const channel = textAt(account, "channel", "type");
   const address = textAt(account, "address");
+  const count = valueAt(body, "messages", "paginationInfo", "count");
   return {
     id: textAt(body, "id") ?? id,
     ...withoutUndefined({
@@ -652,6 +655,7 @@ const conversationIn = (id: string, body: unknown, platformName: string): Conver
       entryPoint: textAt(body, "entryPoint", "id"),
       conversationContact: textAt(body, "conversationContact"),
       customer: isObject(customer) ? customer : undefined,
+      messageCount: typeof count === "number" ? count : undefined,
     }),
     messages: objectsIn(body.messages, "message").flatMap(
       (wire) => receivedMessage(wire, platformName, id) ?? [],

@@ -8,6 +8,7 @@ import {
   valueAt,
   withoutUndefined,
 } from "../../provider/kernel/json.js";
+import { contentForms } from "../../provider/resources/message-fields.js";
 import {
   isMessageType,
   type MessageType,
@@ -31,14 +32,10 @@ type Sent<T extends MessageType> =
   Input<T> extends { readonly content: infer C } ? Lenient<C> : JsonObject;
 
 /**
- * The content of a received message of type `T`. It contains the members of a sent message of that
- * type, if the service passed them on with the right type, and any members that the service added.
+ * The JSON content of a received message of type `T`. It contains the members of a sent message of
+ * that type, if they arrived with the right type, and any members that the sender added.
  */
-export type ReceivedContent<T extends string> = T extends "text"
-  ? { readonly text?: string | undefined; readonly redact?: boolean | undefined } & JsonObject
-  : T extends MessageType
-    ? Sent<T>
-    : JsonObject;
+export type ReceivedContent<T extends string> = T extends MessageType ? Sent<T> : JsonObject;
 
 /** What is sent in this place, but each member may be missing; one of another type counts as missing. */
 const lenient = (schema: unknown): z.ZodType => {
@@ -57,10 +54,7 @@ const lenient = (schema: unknown): z.ZodType => {
   return schema instanceof z.ZodNumber ? z.number() : z.string();
 };
 
-const { text, redact } = messageBodies.text.shape;
-
 const schemaOf = (type: MessageType): z.ZodType | undefined => {
-  if (type === "text") return lenient(z.object({ text, redact }));
   const shape: Readonly<Record<string, unknown>> = messageBodies[type].shape;
   const { content } = shape;
   return content instanceof z.ZodObject ? lenient(content) : undefined;
@@ -78,8 +72,8 @@ const receivedContent = (type: string, content: JsonObject): JsonObject => {
 
 /** A party to a conversation, as the service describes it. */
 export interface Party {
-  /** One of the five sender kinds, or another value, such as `system` or (in version v1) `user`. */
-  readonly kind: SenderKind | "system" | "user" | (string & {});
+  /** One of the five sender kinds, or another value, such as `system`. */
+  readonly kind: SenderKind | "system" | (string & {});
   /** The display name. */
   readonly name?: string;
 }
@@ -92,11 +86,14 @@ export interface ReceivedAttachment {
   readonly contentType?: string;
   /** Size in bytes. */
   readonly size?: number;
-  /** URL of the content. */
+  /** URL of the content; in version v1, a relative path. */
   readonly url?: string;
   /** ID of the asset that contains the content. Download it with `assets.download`. */
   readonly id?: string;
 }
+
+/** What became of a message (vendor). */
+export type MessageStatus = "sent" | "failed" | "retryInProgress" | "skipped" | "unsupported";
 
 /** Members of every message, regardless of type. Members that the service omitted are absent. */
 interface ReceivedFrame {
@@ -110,18 +107,29 @@ interface ReceivedFrame {
   readonly sender: Party;
   /** The recipients of the message. */
   readonly recipients: readonly Party[];
-  /** The text that the sender wrote. */
+  /**
+   * The content, if the sender wrote text. A message has at most one of `text`, `html`, `json`, and
+   * `xml` (vendor).
+   */
   readonly text?: string;
-  /** Whether transcripts hide the text. */
+  /** The content, if the sender wrote HTML, with whatever the sender put into it. */
+  readonly html?: string;
+  /** The content, if the sender wrote JSON: its text, even if it is invalid. See `content`. */
+  readonly json?: string;
+  /** The content, if the sender wrote XML. */
+  readonly xml?: string;
+  /** Whether transcripts hide the content. */
   readonly redact?: boolean;
   /** Attachments; empty if there are none. */
   readonly attachments: readonly ReceivedAttachment[];
   /** Attributes, keyed by name. Includes only those with string values. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** `messageId` of the earlier message that this message refers to. */
+  /** The service's ID for the earlier message that this message refers to (vendor). */
   readonly parent?: string;
-  /** Status of the message, such as `sent`. */
-  readonly status?: string;
+  /** The participant's intent that the message was found to express (vendor). */
+  readonly intent?: string;
+  /** Status of the message. Transcripts contain it; callbacks do not (vendor). */
+  readonly status?: MessageStatus | (string & {});
   /** When the service accepted the message. */
   readonly created?: Date;
   /** When the service sent the message. */
@@ -133,10 +141,7 @@ interface ReceivedFrame {
 interface Received<T extends string> extends ReceivedFrame {
   /** Message type, such as `text`. */
   readonly type: T;
-  /**
-   * The content, if it is a JSON object or a string that contains one. Its type depends on the
-   * message type. For the content as the service wrote it, see `raw`.
-   */
+  /** The object in `json`, if it contains one. Its type depends on the message type. */
   readonly content?: ReceivedContent<T>;
 }
 
@@ -148,11 +153,11 @@ export type ReceivedMessage<T extends string = MessageType | (string & {})> = T 
   ? Received<T>
   : never;
 
-/** ISO 8601, or milliseconds since 1970 as a number or its digits. */
+/** ISO 8601, or with a blank for the `T`. A time without a zone is in GMT (vendor). */
 const dateOf = (value: unknown): Date | undefined => {
-  const isMs = typeof value === "number" || (typeof value === "string" && /^\d{1,16}$/.test(value));
-  if (!isMs && typeof value !== "string") return undefined;
-  const date = new Date(isMs ? Number(value) : value);
+  if (typeof value !== "string") return undefined;
+  const hasZone = !/^[\d-]+[T ][\d:.]+$/.test(value);
+  const date = new Date(hasZone ? value : `${value.replace(" ", "T")}Z`);
   return Number.isNaN(date.getTime()) ? undefined : date;
 };
 
@@ -161,40 +166,40 @@ const partyOf = (value: unknown, platformName: string): Party => ({
   ...withoutUndefined({ name: textAt(value, "participant", "name") }),
 });
 
-const objectIn = (text: string): JsonObject | undefined => {
-  const value = text.trimStart().startsWith("{") ? jsonIn(text) : undefined;
-  return isObject(value) ? value : undefined;
+/** The form that a MIME type such as `application/json` names; another one is read as text. */
+const formOf = (mimeType: string) => {
+  const [essence = ""] = mimeType.toLowerCase().split(";");
+  const subtype = essence.trim().split(/[/+]/).at(-1);
+  return contentForms.find((form) => form === subtype) ?? "text";
 };
 
-/** Both forms of content: an object, or plain text, which holds JSON if it is no text message. */
+/** Content as `{ json }` and the like. In version v1 it is `{ type: "application/json", value }`. */
+const writtenContent = (content: unknown): unknown => {
+  const mimeType = textAt(content, "type");
+  return mimeType === undefined ? content : { [formOf(mimeType)]: valueAt(content, "value") };
+};
+
 const contentOf = (type: string, content: unknown) => {
-  if (typeof content === "string") {
-    const object = type === "text" ? undefined : objectIn(content);
-    if (object) return { content: receivedContent(type, object) };
-    return content === "" ? {} : { text: content };
-  }
-  if (!isObject(content)) return {};
-  const json = textAt(content, "json");
-  const object = json === undefined ? undefined : objectIn(json);
+  const written = writtenContent(content);
+  const json = textAt(written, "json");
+  const object = jsonIn(json ?? "");
   const redact = valueAt(content, "redact");
-  return {
-    content: receivedContent(type, object ?? content),
-    ...withoutUndefined({
-      text: textAt(content, "text"),
-      redact: typeof redact === "boolean" ? redact : undefined,
-    }),
-  };
+  return withoutUndefined({
+    text: textAt(written, "text"),
+    html: textAt(written, "html"),
+    json,
+    xml: textAt(written, "xml"),
+    content: isObject(object) ? receivedContent(type, object) : undefined,
+    redact: typeof redact === "boolean" ? redact : undefined,
+  });
 };
 
 const attachmentOf = (wire: JsonObject): ReceivedAttachment => {
-  // One sender is known to give the size as text.
-  const stated = valueAt(wire, "size");
-  const size =
-    typeof stated === "string" || typeof stated === "number" ? Number(stated) : Number.NaN;
+  const size = valueAt(wire, "size");
   return withoutUndefined({
     name: textAt(wire, "name"),
-    contentType: textAt(wire, "contentType"),
-    size: Number.isSafeInteger(size) ? size : undefined,
+    contentType: textAt(wire, "contentType") ?? textAt(wire, "mimeType"),
+    size: typeof size === "number" && Number.isSafeInteger(size) ? size : undefined,
     url: textAt(wire, "url"),
     id: textAt(wire, "id"),
   });
@@ -209,7 +214,8 @@ const attributesOf = (value: unknown): Readonly<Record<string, string>> =>
   );
 
 /**
- * Reads a message in version v3 (public reference) or v1 (from a service in the same family).
+ * Reads a message in version v3 or v1 (vendor). The versions differ in content, attachments, and
+ * times.
  *
  * @param conversationId used if the message itself does not contain one
  * @returns undefined if it is not a message: without a type, or without a conversation
@@ -235,10 +241,11 @@ export const receivedMessage = (
     ...withoutUndefined({
       id: textAt(wire, "id"),
       messageId: textAt(wire, "messageId"),
-      parent: textAt(wire, "parent", "messageId"),
+      parent: textAt(wire, "parent", "id"),
+      intent: textAt(wire, "intent", "value"),
       status: textAt(wire, "status"),
       created: dateOf(valueAt(wire, "created")),
-      sent: dateOf(valueAt(wire, "sent") ?? valueAt(wire, "timeStamp")),
+      sent: dateOf(valueAt(wire, "sent")),
     }),
     raw: wire,
   };
@@ -252,16 +259,15 @@ interface ReceivedMessages {
 }
 
 /**
- * Reads the messages in the body of a callback: `messages.message` in version v3, or `message` at
- * the top level in version v1.
+ * Reads the messages in the body of a callback.
  *
- * @returns undefined if it has no list of messages in either version
+ * @returns undefined if it has no list of messages
  */
 export const receivedMessages = (
   body: unknown,
   platformName: string,
 ): ReceivedMessages | undefined => {
-  const list = valueAt(body, "messages", "message") ?? valueAt(body, "message");
+  const list = valueAt(body, "messages", "message");
   if (!Array.isArray(list)) return undefined;
   const messages = list.flatMap((entry) => receivedMessage(entry, platformName) ?? []);
   return { messages, unreadable: list.length - messages.length };

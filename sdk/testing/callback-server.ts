@@ -79,9 +79,10 @@ export const startCallbackServer = async () => {
     const handler = handlers.get(address);
     if (!handler) {
       request.resume();
-      const answer = tokens.get(address);
-      response.writeHead(200, { "content-type": "application/json" });
-      response.end(answer === undefined ? "" : JSON.stringify(answer));
+      const token = tokens.get(address);
+      if (token === undefined) response.writeHead(202).end();
+      else
+        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(token));
       return;
     }
     // The handler sees the request as it would come to its own server.

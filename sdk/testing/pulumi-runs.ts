@@ -35,7 +35,7 @@ export interface EmulatedStackOptions {
   readonly config?: Readonly<Record<string, StackConfigValue>>;
   /**
    * Handlers for the account's callbacks. For any other callback that is not on this machine, the
-   * test responds with 200, so that no message leaves the machine. Default: none.
+   * test responds with 202, so that no message leaves the machine. Default: none.
    */
   readonly callbacks?: CallbackHandlers | ((context: HandlerContext) => CallbackHandlers);
   /**

@@ -177,9 +177,9 @@ const participantText = ({ kind, name }: Party): string =>
 const longest = 120;
 
 /** What a message says, in one line, whatever its type. */
-const saidText = ({ text, content, attachments }: ReceivedMessage): string => {
+const saidText = ({ text, html, json, xml, attachments }: ReceivedMessage): string => {
   const files = attachments.map(({ name, id }) => `+ ${name ?? id ?? "a file"}`);
-  const said = text ?? (content === undefined ? "" : JSON.stringify(content));
+  const said = text ?? html ?? json ?? xml ?? "";
   return [abbreviated(said.replaceAll("\n", " "), longest), ...files].filter(Boolean).join(" ");
 };
 
@@ -207,7 +207,7 @@ export interface ExpectedMessage {
   readonly type?: MessageType;
   /** The complete text, or a pattern that it must match. */
   readonly text?: string | RegExp;
-  /** Expected members of the content; in objects, other members are ignored. */
+  /** Expected members of JSON content; in objects, other members are ignored. */
   readonly content?: object;
   /**
    * Time limit for the message to arrive after the call to `expect`, on the emulator's clock.

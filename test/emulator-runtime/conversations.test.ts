@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { isObject } from "../../provider/kernel/json.js";
 import { kindOf } from "../emulator/running.js";
+import { answering } from "./callback-server.js";
 import { address, conversationIn, firstMessage, hub, message, messagesIn, refusal } from "./hub.js";
 
 test("starting answers 202 with the ids of message and conversation", async () => {
@@ -109,4 +110,77 @@ test("deleting the account leaves its conversations without a recipient", async 
   await service.call("DELETE", `/${kindOf("Account").collection}/${ids.account}`);
   expect((await send(message(conversation, "customer", "text"))).status).toBe(202);
   expect((await logged(2)).some(({ attempt }) => attempt === 0)).toBe(true);
+});
+
+test("the ID of a message is not accepted again in its conversation, only in another", async () => {
+  const { service, begin, send } = await hub();
+  const conversation = await begin({ messageId: "m-1" });
+  const again = (...ids: string[]) =>
+    send(...ids.map((messageId) => message(conversation, "custom_bot", "text", { messageId })));
+  const reply = await again("m-2", "m-1");
+  expect([reply.status, reply.json.code]).toEqual([400, "400-138"]);
+  expect(reply.json.developerMessage).toMatch("messages.message[1].messageId:");
+  expect(await refusal(again("m-2", "m-2"))).toEqual([400, "400-138"]);
+  expect((await again("m-2")).status).toBe(202);
+  await begin({ messageId: "m-1" });
+  // Also after everything was read again.
+  await service.control("PUT", "/snapshot", (await service.control("GET", "/snapshot")).json);
+  expect(await refusal(again("m-2"))).toEqual([400, "400-138"]);
+});
+
+test("a transcript holds the first 200 messages, and says how many there are", async () => {
+  const { service, begin, send } = await hub();
+  const conversation = await begin();
+  for (let sent = 0; sent < 200; sent += 10)
+    await send(
+      ...Array.from({ length: 10 }, (_, place) =>
+        message(conversation, "customer", "text", { messageId: `n-${sent + place}` }),
+      ),
+    );
+  await send(message(conversation, "customer", "conversation.end"));
+  const { messages } = (await service.call("GET", `/conversations/${conversation}`)).json;
+  const { paginationInfo, message: list } = Object(messages);
+  expect(paginationInfo).toEqual({ count: 202, pagenum: 1, pagesize: 200 });
+  expect([list.length, list[199].messageId]).toEqual([200, "n-198"]);
+});
+
+test("a transcript says what became of each message", async () => {
+  const options = { customers: false, switches: { deliveryRetries: 1 } } as const;
+  const { service, begin, bot, send, logged } = await hub(options);
+  const statuses = async (): Promise<unknown[]> => {
+    const [conversation] = await service.emulator.control.conversations();
+    return (conversation?.messages ?? []).map(({ status }) => status);
+  };
+  bot.answer = answering(500);
+  const conversation = await begin();
+  await logged(1);
+  expect(await statuses()).toEqual(["retryInProgress"]);
+  bot.answer = answering(202);
+  service.emulator.advance(1_000);
+  await logged(2);
+  expect(await statuses()).toEqual(["sent"]);
+  await send(message(conversation, "custom_bot", "text"));
+  await logged(3);
+  bot.answer = answering(500);
+  await send(message(conversation, "customer", "conversation.end"));
+  await logged(4);
+  service.emulator.advance(1_000);
+  await logged(5);
+  const { messages } = (await service.call("GET", `/conversations/${conversation}`)).json;
+  expect(messages).toMatchObject({
+    message: [{ status: "sent" }, { status: "skipped" }, { status: "failed" }],
+  });
+});
+
+test("a message to two recipients names one in each callback, and in the transcript", async () => {
+  const { service, begin, customer, agent, send, logged } = await hub();
+  const conversation = await begin();
+  await send(message(conversation, "custom_bot", "escalation.transfer"));
+  await send(message(conversation, "platform_agent", "conversation.end"));
+  await logged(4);
+  const to = (type: string) => ({ recipients: { recipient: [expect.objectContaining({ type })] } });
+  expect(agent.received[0]?.message).toMatchObject(to("platform_agent"));
+  expect(customer.received[0]?.message).toMatchObject(to("customer"));
+  const { messages } = (await service.call("GET", `/conversations/${conversation}`)).json;
+  expect(messages).toMatchObject({ message: [{}, to("customer"), {}] });
 });

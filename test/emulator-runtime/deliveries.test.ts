@@ -3,7 +3,7 @@ import type { ShownDelivery } from "../../emulator/runtime/deliveries.js";
 import { type DeliveryCause, deliveryFailures } from "../../emulator/runtime/delivery-failures.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { answering, callbackServer } from "./callback-server.js";
-import { type Hub, type HubOptions, hub, message } from "./hub.js";
+import { firstMessage, type Hub, type HubOptions, hub, message } from "./hub.js";
 
 const outcomes = (log: readonly JsonObject[]): unknown[] =>
   log.map(({ messageId, attempt, status, error }) => [messageId, attempt, status ?? error]);
@@ -159,27 +159,37 @@ test("200 messages of one conversation come in order, each once", async () => {
   expect(all.bot.messageIds).toEqual(["m-0001", ...own]);
 });
 
-test("a role of version v1 gets the older form", async () => {
+test("a role of version v1 gets content, attachments and times in its own form", async () => {
   const { begin, send, bot, customer, logged } = await hub({ role: { version: "v1" } });
-  const conversation = await begin();
+  const file = { name: "receipt.png", size: 20_480 };
+  const url = "https://files.example.com/receipt.png?of=1";
+  const attachment = [{ ...file, contentType: "image/png", url }];
+  const conversation = await begin({ attachments: { attachment } });
   const content = { json: '{"type":"list","version":"1"}' };
   await send(message(conversation, "custom_bot", "richMessage.listpicker", { content }));
   await logged(2);
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/);
+  const first = firstMessage();
   expect(bot.received[0]?.json).toEqual({
-    message: [
-      {
-        id: expect.any(String),
-        sender: { type: "user" },
-        conversation: { id: conversation },
-        type: { value: "text" },
-        content: "Where is my order?",
-        timeStamp: expect.any(Number),
-      },
-    ],
+    messages: {
+      message: [
+        {
+          ...first,
+          id: expect.any(String),
+          content: { type: "text/plain", value: "Where is my order?" },
+          conversation: { ...Object(first.conversation), id: conversation },
+          recipients: { recipient: [{ type: "custom_bot", participant: { name: "orders-bot" } }] },
+          attachments: {
+            attachment: [{ ...file, mimeType: "image/png", url: "/receipt.png?of=1" }],
+          },
+          created: time,
+          sent: time,
+        },
+      ],
+    },
   });
   expect(customer.received[0]?.message).toMatchObject({
-    sender: { type: "system" },
-    content: '{"type":"list","version":"1"}',
+    content: { type: "application/json", value: '{"type":"list","version":"1"}' },
   });
 });
 

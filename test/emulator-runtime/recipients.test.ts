@@ -21,6 +21,7 @@ test("a customer's message goes to the first bot, with what the service adds", a
     sender: { type: "customer", participant: { name: "Ada Example" } },
     recipients: { recipient: [{ type: "custom_bot", participant: { name: "orders-bot" } }] },
   });
+  expect(call?.message).not.toHaveProperty("status");
 });
 
 test("a bot's message goes to the customer's application", async () => {

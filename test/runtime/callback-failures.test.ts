@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, expect, test, vi } from "vitest";
 import { type CallbackOptions, conversationApp, redisMemory } from "../../sdk/runtime/index.js";
 import { ManualClock, nextTurn } from "../service/support/clocks.js";
-import { basic, message, progressed, v3 } from "./support/callback-calls.js";
+import { basic, bodyWith, message, progressed } from "./support/callback-calls.js";
 
 const password = "canary-of-the-callback";
 
@@ -25,7 +25,7 @@ const failing = async (
     new Request("http://bot.example.com/", {
       method: "POST",
       headers: { authorization: basic("hub", password) },
-      body: JSON.stringify(v3(message("1"))),
+      body: JSON.stringify(bodyWith(message("1"))),
     }),
   );
   await app.idle();
@@ -37,7 +37,7 @@ const failing = async (
 const begin = 'pulumi-conversation: Could not handle message "1" (text) in conversation "c-1"; ';
 
 test.each([
-  ["before", 200, "it will not be delivered again"],
+  ["before", 202, "it will not be delivered again"],
   ["after", 500, "it may be delivered again"],
 ] as const)(
   "a handler that throws is seen on standard error, once, with what happens next (acknowledge: %s)",
@@ -104,7 +104,7 @@ test("whatever is thrown, one text is written, without a secret or anything that
   await fc.assert(
     fc.asyncProperty(thrown, acknowledge, async (make, when) => {
       const { status, written } = await failing(make(), { acknowledge: when });
-      expect(status).toBe(when === "before" ? 200 : 500);
+      expect(status).toBe(when === "before" ? 202 : 500);
       expect(written).toHaveLength(1);
       const text = written[0] ?? "";
       expect(text).not.toContain(password);
@@ -147,7 +147,7 @@ test("a handler that does not finish in time is named, with the time in words, a
   const app = conversationApp({ authenticate: { basic: { username: "hub", password } }, clock });
   app.on("text", () => new Promise(() => {}));
   const headers = { authorization: basic("hub", password) };
-  const body = JSON.stringify(v3(message("1")));
+  const body = JSON.stringify(bodyWith(message("1")));
   await app.fetch(new Request("http://bot.example.com/", { method: "POST", headers, body }));
   await nextTurn();
   clock.advance(300_000);
@@ -174,7 +174,7 @@ test("a handler that takes longer than 4 s is written once, and does not reach o
   const headers = { authorization: basic("hub", password) };
   const statuses: number[] = [];
   const deliver = async (id: string, act: () => void): Promise<void> => {
-    const body = JSON.stringify(v3(message(id)));
+    const body = JSON.stringify(bodyWith(message(id)));
     const call = new Request("http://bot.example.com/", { method: "POST", headers, body });
     const response = app.fetch(call);
     await progressed();
@@ -187,7 +187,7 @@ test("a handler that takes longer than 4 s is written once, and does not reach o
   finish();
   const written = write.mock.calls.map(([text]) => String(text));
   write.mockRestore();
-  expect([statuses, errors]).toEqual([[200, 503, 503], []]);
+  expect([statuses, errors]).toEqual([[202, 503, 503], []]);
   expect(written).toHaveLength(1);
   expect(written[0]).toMatch(
     /with 503: its messages were not handled within 4 s \(the first is message "2" \(text\) in conversation "/,
@@ -199,7 +199,7 @@ test("a failure that concerns no message is written without the word that a call
   const memory = redisMemory({ url: "redis://:canary-of-redis@127.0.0.1:1", name: "bot" });
   const app = conversationApp({ authenticate: { basic: { username: "hub", password } }, memory });
   const headers = { authorization: basic("hub", password) };
-  const body = JSON.stringify(v3(message("1")));
+  const body = JSON.stringify(bodyWith(message("1")));
   await app.fetch(new Request("http://bot.example.com/", { method: "POST", headers, body }));
   await app.idle();
   await memory.close();

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { basic, message, receiver, right, v1, v3 } from "./support/callback-calls.js";
+import { basic, bodyWith, message, receiver, right } from "./support/callback-calls.js";
 
 const runs = Number(process.env.FUZZ_RUNS ?? 1_000);
 
 /** Names that the handler looks for, so that random objects come close to real ones. */
 const names = fc.constantFrom(
-  ...["messages", "message", "id", "messageId", "type", "value", "content", "text", "sender"],
-  ...["conversation", "participant", "name", "attachments", "attachment", "size", "timeStamp"],
+  ...["messages", "message", "id", "messageId", "type", "value", "content", "json", "sender"],
+  ...["conversation", "participant", "name", "attachments", "attachment", "size", "mimeType"],
   ...["attributes", "attribute", "parent", "recipients", "recipient", "created", "sent", "redact"],
   ...["__proto__", "constructor", "toString", "valueOf", "length"],
 );
@@ -44,8 +44,9 @@ const nearly = fc
 const bodies = fc.oneof(
   fc.string({ unit: "binary" }),
   value.map((any) => JSON.stringify(any) ?? ""),
-  fc.array(fc.oneof(nearly, value), { maxLength: 4 }).map((list) => JSON.stringify(v3(...list))),
-  fc.array(fc.oneof(nearly, value), { maxLength: 4 }).map((list) => JSON.stringify(v1(...list))),
+  fc
+    .array(fc.oneof(nearly, value), { maxLength: 4 })
+    .map((list) => JSON.stringify(bodyWith(...list))),
 );
 
 /** What a header can carry. */
@@ -71,7 +72,7 @@ test("no body makes the handler fail, with the right credentials", async () => {
   await fc.assert(
     fc.asyncProperty(bodies, async (body) => {
       const { status } = await deliver(body);
-      expect([200, 400]).toContain(status);
+      expect([202, 400]).toContain(status);
     }),
     { numRuns: runs },
   );

@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { ManualClock, nextTurn } from "../service/support/clocks.js";
-import { message, receiver, right, served, v3 } from "./support/callback-calls.js";
+import { bodyWith, message, receiver, right, served } from "./support/callback-calls.js";
 
 const post = (url: string, body: string, headers: Record<string, string> = {}) =>
   fetch(url, { method: "POST", body, headers: { authorization: right, ...headers } });
@@ -10,8 +10,8 @@ test("node:http: a message arrives, and the same connection carries the next one
   const { handler, received } = receiver();
   await using server = await served(handler.node);
   for (const id of ["1", "2"]) {
-    const response = await post(server.url, JSON.stringify(v3(message(id))));
-    expect([response.status, await response.text()]).toEqual([200, ""]);
+    const response = await post(server.url, JSON.stringify(bodyWith(message(id))));
+    expect([response.status, await response.text()]).toEqual([202, ""]);
   }
   await handler.idle();
   expect(received.map(({ id }) => id)).toEqual(["1", "2"]);
@@ -20,7 +20,7 @@ test("node:http: a message arrives, and the same connection carries the next one
 test("node:http: characters that are cut between pieces stay whole", async () => {
   const { handler, received } = receiver();
   await using server = await served(handler.node);
-  const bytes = Buffer.from(JSON.stringify(v3(message("1", "grüße 🙂"))));
+  const bytes = Buffer.from(JSON.stringify(bodyWith(message("1", "grüße 🙂"))));
   const cut = bytes.indexOf("🙂") + 2;
   const status = await new Promise((resolve, reject) => {
     const headers = { authorization: right };
@@ -33,7 +33,7 @@ test("node:http: characters that are cut between pieces stay whole", async () =>
     );
   });
   await handler.idle();
-  expect([status, received[0]?.text]).toEqual([200, "grüße 🙂"]);
+  expect([status, received[0]?.text]).toEqual([202, "grüße 🙂"]);
 });
 
 test.each([
@@ -85,7 +85,7 @@ test("a check of a token that takes too long is answered in time, and nothing is
   const init = {
     method: "POST",
     headers: { authorization: "Bearer x" },
-    body: JSON.stringify(v3(message("1"))),
+    body: JSON.stringify(bodyWith(message("1"))),
   };
   const response = handler.fetch(new Request("http://x.example/", init));
   await nextTurn();
@@ -117,9 +117,9 @@ test.each([
   await using server = await served(
     parser((request, response) => handler.express(request, response)),
   );
-  const response = await post(server.url, JSON.stringify(v3(message("1"))));
+  const response = await post(server.url, JSON.stringify(bodyWith(message("1"))));
   await handler.idle();
-  expect([response.status, received.map(({ id }) => id)]).toEqual([200, ["1"]]);
+  expect([response.status, received.map(({ id }) => id)]).toEqual([202, ["1"]]);
 });
 
 test("Express: a body that no parser wanted is read, even where it left an empty object", async () => {
@@ -128,7 +128,7 @@ test("Express: a body that no parser wanted is read, even where it left an empty
     Object.assign(request, { body: {} });
     void handler.express(request, response, () => response.end("next"));
   });
-  await post(server.url, JSON.stringify(v3(message("1"))));
+  await post(server.url, JSON.stringify(bodyWith(message("1"))));
   await handler.idle();
   expect(received.map(({ id }) => id)).toEqual(["1"]);
 });

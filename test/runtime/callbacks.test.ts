@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { conversationApp, type MessageMemory } from "../../sdk/runtime/index.js";
 import { ManualClock, nextTurn } from "../service/support/clocks.js";
 import {
+  bodyWith,
   call,
   inConversation,
   message,
@@ -10,8 +11,6 @@ import {
   type Receiver,
   receiver,
   right,
-  v1,
-  v3,
 } from "./support/callback-calls.js";
 
 test("version v3 is understood", async () => {
@@ -19,11 +18,13 @@ test("version v3 is understood", async () => {
   const wire = message("1", "Hello", {
     messageId: "m-1",
     sender: { type: "acme_agent", participant: { name: "Ann" } },
-    attachments: { attachment: [{ name: "a.png", contentType: "image/png", size: "5", url: "u" }] },
+    attachments: { attachment: [{ name: "a.png", contentType: "image/png", size: 5, url: "u" }] },
     attributes: { attribute: [{ name: "k", value: "v" }] },
-    parent: { messageId: "m-0" },
+    parent: { id: "0", messageId: "m-0" },
+    intent: { value: "greeting" },
+    created: "2026-01-02T03:04:05.006Z",
   });
-  expect((await deliver(v3(wire))).status).toBe(200);
+  expect((await deliver(bodyWith(wire))).status).toBe(202);
   expect(received).toEqual([
     {
       id: "1",
@@ -31,12 +32,13 @@ test("version v3 is understood", async () => {
       type: "text",
       conversationId: "c-1",
       text: "Hello",
-      content: { text: "Hello" },
       sender: { kind: "platform_agent", name: "Ann" },
       recipients: [],
       attachments: [{ name: "a.png", contentType: "image/png", size: 5, url: "u" }],
       attributes: { k: "v" },
-      parent: "m-0",
+      parent: "0",
+      intent: "greeting",
+      created: new Date("2026-01-02T03:04:05.006Z"),
       raw: wire,
     },
   ]);
@@ -44,37 +46,50 @@ test("version v3 is understood", async () => {
 
 test("version v1 is understood", async () => {
   const { deliver, received } = receiver();
-  const wire = message("1", "", {
-    sender: { type: "user" },
-    content: "Hi",
-    timeStamp: 1767225600000,
-  });
-  await deliver(v1(wire));
+  const file = { name: "a.png", mimeType: "image/png", url: "/files/a.png" };
+  const content = { type: "text/plain; charset=utf-8", value: "Hi" };
+  await deliver(bodyWith(message("1", "", { content, attachments: { attachment: [file] } })));
   expect(received).toMatchObject([
-    { id: "1", text: "Hi", sender: { kind: "user" }, sent: new Date("2026-01-01T00:00:00Z") },
+    {
+      text: "Hi",
+      sender: { kind: "customer", name: "Ada" },
+      attachments: [{ name: "a.png", contentType: "image/png", url: "/files/a.png" }],
+    },
   ]);
 });
 
-test("content may be an object, plain text, or JSON inside a text", async () => {
+test("a time without a zone is in GMT, wherever the program runs", async () => {
   const { deliver, received } = receiver();
-  const list = { type: "list", title: "Which?" };
-  const picker = { type: { value: "richMessage.listpicker" } };
+  const [created, sent] = ["2026-01-02 03:04:05.006", "2026-01-02T03:04:05"];
   await deliver(
-    v3(
-      message("1", "", { content: "plain" }),
-      message("2", "", { content: '{"text":"still a text"}' }),
-      message("3", "", { ...picker, content: list }),
-      message("4", "", { ...picker, content: JSON.stringify(list) }),
-      message("5", "", { ...picker, content: "{broken" }),
-    ),
+    bodyWith(message("1", "", { created, sent }), message("2", "", { created: 1767225600 })),
   );
-  expect(received.map(({ text, content }) => text ?? content)).toEqual([
-    "plain",
-    '{"text":"still a text"}',
-    list,
-    list,
-    "{broken",
-  ]);
+  expect(received[0]).toMatchObject({
+    created: new Date("2026-01-02T03:04:05.006Z"),
+    sent: new Date("2026-01-02T03:04:05.000Z"),
+  });
+  expect(received[1]).not.toHaveProperty("created");
+});
+
+test.each<[form: string, content: unknown, expected: object]>([
+  ["text", { text: "<b>", redact: true }, { text: "<b>", redact: true }],
+  ["html", { html: "<b>", redact: false }, { html: "<b>", redact: false }],
+  ["xml", { xml: "<b/>" }, { xml: "<b/>" }],
+  ["json", { json: '{"title":"?"}' }, { json: '{"title":"?"}', content: { title: "?" } }],
+  ["json that is a list", { json: "[1]" }, { json: "[1]" }],
+  ["json that is none", { json: "{broken" }, { json: "{broken" }],
+  ["text in v1", { type: "text/plain", value: "a" }, { text: "a" }],
+  ["html in v1", { type: "text/html", value: "<b>" }, { html: "<b>" }],
+  ["xml in v1", { type: "application/xml", value: "<b/>" }, { xml: "<b/>" }],
+  ["json in v1", { type: "application/json", value: "{}" }, { json: "{}", content: {} }],
+  ["json of a kind in v1", { type: "x/y+JSON", value: "[]" }, { json: "[]" }],
+  ["another type in v1", { type: "text/markdown", value: "*" }, { text: "*" }],
+  ["nothing", {}, {}],
+])("content as %s", async (_, content, expected) => {
+  const { deliver, received } = receiver();
+  await deliver(bodyWith(message("1", "", { type: { value: "richMessage.listpicker" }, content })));
+  const { text, html, json, xml, content: object, redact } = received[0] ?? {};
+  expect({ text, html, json, xml, content: object, redact }).toEqual(expected);
 });
 
 test("types that are unknown or not wanted are discarded, and the call is answered all the same", async () => {
@@ -82,7 +97,7 @@ test("types that are unknown or not wanted are discarded, and the call is answer
   const bodies = ["text.loud", "typing.start", "text"].map((value) =>
     message(value, "", { type: { value } }),
   );
-  expect((await deliver(v3(...bodies))).status).toBe(200);
+  expect((await deliver(bodyWith(...bodies))).status).toBe(202);
   expect(received.map(({ type }) => type)).toEqual(["text"]);
   expect(errors).toEqual([]);
 });
@@ -90,12 +105,12 @@ test("types that are unknown or not wanted are discarded, and the call is answer
 test("entries that are no messages are dropped and reported, and the others arrive", async () => {
   const { deliver, received, errors } = receiver();
   const lost = message("2", "", { conversation: {} });
-  expect((await deliver(v3(null, 5, {}, lost, message("1")))).status).toBe(200);
+  expect((await deliver(bodyWith(null, 5, {}, lost, message("1")))).status).toBe(202);
   expect(received.map(({ id }) => id)).toEqual(["1"]);
   expect(errors).toMatchObject([
     { code: "BAD_RESPONSE", message: expect.stringContaining("Could not read 4 messages") },
   ]);
-  await deliver(v3(null));
+  await deliver(bodyWith(null));
   expect(errors[1]).toMatchObject({
     message: expect.stringContaining("Could not read 1 message "),
   });
@@ -123,9 +138,9 @@ test.each(["GET", "PUT", "DELETE", "HEAD"])("%s gets a 405", async (method) => {
 });
 
 test("a body that is too long gets a 413, one of the limit passes", async () => {
-  const body = JSON.stringify(v3(message("1", "é".repeat(50))));
+  const body = JSON.stringify(bodyWith(message("1", "é".repeat(50))));
   const maxBytes = Buffer.byteLength(body);
-  expect((await receiver({ maxBytes }).deliver(body)).status).toBe(200);
+  expect((await receiver({ maxBytes }).deliver(body)).status).toBe(202);
   const { deliver, received, errors } = receiver({ maxBytes: maxBytes - 1 });
   expect((await deliver(body)).status).toBe(413);
   expect(received).toEqual([]);
@@ -134,9 +149,9 @@ test("a body that is too long gets a 413, one of the limit passes", async () => 
 
 test("a message that comes again is taken once; the memory has an end", async () => {
   const { deliver, received } = receiver({ remembered: 2 });
-  await deliver(v3(message("1"), message("2"), message("1")));
-  await deliver(v1(message("2"), message("3")));
-  await deliver(v3(message("1")));
+  await deliver(bodyWith(message("1"), message("2"), message("1")));
+  await deliver(bodyWith(message("2"), message("3")));
+  await deliver(bodyWith(message("1")));
   expect(received.map(({ id }) => id)).toEqual(["1", "2", "3", "1"]);
 });
 
@@ -148,9 +163,9 @@ test("without the service's id the sender's own shows a repeat, within its conve
       messageId: "m-1",
       conversation: { id: conversation },
     });
-  await deliver(v3(own("a"), own("b"), own("a")));
+  await deliver(bodyWith(own("a"), own("b"), own("a")));
   const none = message("", "x", { id: undefined });
-  await deliver(v3(none, none));
+  await deliver(bodyWith(none, none));
   expect(received.map(({ text }) => text)).toEqual(["a", "b", "x", "x"]);
 });
 
@@ -166,7 +181,7 @@ test("messages of a conversation wait for each other, other conversations do not
   });
   const other = message("b1", "", { conversation: { id: "c-2" } });
   const response = await call(handler, message("a1"), message("a2"), other);
-  expect([response.status, log]).toEqual([200, []]);
+  expect([response.status, log]).toEqual([202, []]);
   await nextTurn();
   await nextTurn();
   expect(log).toEqual(["begin a1", "begin b1"]);
@@ -198,7 +213,7 @@ test("what the program fails with is reported with its message, and the next one
       throw new Error("even so");
     },
   });
-  expect((await deliver(v3(message("1"), message("2")))).status).toBe(200);
+  expect((await deliver(bodyWith(message("1"), message("2")))).status).toBe(202);
   expect(reported).toEqual([["first", "1"], "2"]);
 });
 
@@ -216,27 +231,24 @@ test("when too many messages wait, calls are put off and come again", async () =
     },
   });
   const send = (...ids: string[]) => call(handler, ...ids.map((id) => message(id)));
-  expect((await send("1", "2")).status).toBe(200);
+  expect((await send("1", "2")).status).toBe(202);
   const putOff = await send("3");
   expect([putOff.status, putOff.headers.get("retry-after")]).toEqual([503, "1"]);
   open();
   await handler.idle();
-  expect((await deliver(v3(message("3")))).status).toBe(200);
+  expect((await deliver(bodyWith(message("3")))).status).toBe(202);
   expect(taken).toEqual(["1", "2", "3"]);
 });
 
 test("content has the type that its message type says; what has another one is missing", async () => {
   const { deliver, received } = receiver();
   const list = { sections: [{ title: "Open", items: [{ id: 7, title: "Shoes" }, { id: "8" }] }] };
-  const picker = { type: { value: "richMessage.listpicker" } };
+  const jsonOf = (type: string, content: unknown) =>
+    message(type, "", { type: { value: type }, content: { json: JSON.stringify(content) } });
   await deliver(
-    v3(
-      message("1", "", {
-        ...picker,
-        content: { title: 5, version: "1", list, more: { kept: true } },
-      }),
-      message("2", "", { content: { text: 5, redact: true } }),
-      message("3", "", { type: { value: "richMessage.form" }, content: { any: 1 } }),
+    bodyWith(
+      jsonOf("richMessage.listpicker", { title: 5, version: "1", list, more: { kept: true } }),
+      jsonOf("richMessage.form", { any: 1 }),
     ),
   );
   expect(received.map(({ content }) => content)).toEqual([
@@ -245,10 +257,9 @@ test("content has the type that its message type says; what has another one is m
       list: { sections: [{ title: "Open", items: [{ title: "Shoes" }, { id: "8" }] }] },
       more: { kept: true },
     },
-    { redact: true },
     { any: 1 },
   ]);
-  expect(received[0]?.raw).toMatchObject({ content: { title: 5 } });
+  expect(received[0]?.json).toContain('"title":5');
 });
 
 /** What each of these messages is answered with, one call after the other. */
@@ -272,9 +283,9 @@ test("one conversation that is stuck is put off, and holds up no other", async (
     },
   });
   const stuck = Array.from({ length: 8 }, (_, n) => ["stuck", `s-${n}`] as const);
-  expect(await statusesOf(handler, stuck)).toEqual([200, 200, 200, 200, 200, 503, 503, 503]);
+  expect(await statusesOf(handler, stuck)).toEqual([202, 202, 202, 202, 202, 503, 503, 503]);
   for (const id of ["a", "b", "c"]) {
-    expect((await call(handler, inConversation(id, id))).status).toBe(200);
+    expect((await call(handler, inConversation(id, id))).status).toBe(202);
     await progressed();
   }
   expect(taken).toEqual(["s-0", "a", "b", "c"]);
@@ -288,7 +299,7 @@ test("a conversation has a limit of its own", async () => {
     ["a", "3"] as const,
     ["b", "4"] as const,
   ];
-  expect(await statusesOf(handler, calls)).toEqual([200, 200, 503, 200]);
+  expect(await statusesOf(handler, calls)).toEqual([202, 202, 503, 202]);
 });
 
 test("of one call for two conversations, the one that is not full goes on, once", async () => {
@@ -312,7 +323,7 @@ test("of one call for two conversations, the one that is not full goes on, once"
 test("in all, twice the limit is the end", async () => {
   const { handler } = receiver({ maxWaiting: 2, onMessage: never });
   const calls = [..."abcde"].map((id) => [id, id] as const);
-  expect(await statusesOf(handler, calls)).toEqual([200, 200, 200, 200, 503]);
+  expect(await statusesOf(handler, calls)).toEqual([202, 202, 202, 202, 503]);
 });
 
 test("a message that takes too long is reported, its signal ends, and the conversation goes on", async () => {
@@ -359,7 +370,7 @@ test("a body of the fetch standard that does not come to its end is left with th
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => {
       // All of a message, and then nothing, not even the end.
-      controller.enqueue(new TextEncoder().encode(JSON.stringify(v3(message("1")))));
+      controller.enqueue(new TextEncoder().encode(JSON.stringify(bodyWith(message("1")))));
     },
     cancel: () => {
       left = true;
@@ -389,9 +400,9 @@ test.each(["before", "after"] as const)(
       },
     });
     const statuses: number[] = [];
-    for (const _ of [1, 2, 3, 4]) statuses.push((await deliver(v3(message("1")))).status);
+    for (const _ of [1, 2, 3, 4]) statuses.push((await deliver(bodyWith(message("1")))).status);
     expect([calls, errors.length]).toEqual([3, 2]);
-    expect(statuses).toEqual(acknowledge === "after" ? [500, 500, 200, 200] : [200, 200, 200, 200]);
+    expect(statuses).toEqual(acknowledge === "after" ? [500, 500, 202, 202] : [202, 202, 202, 202]);
   },
 );
 
@@ -413,7 +424,7 @@ test("acknowledged after: the answer waits for the work of all messages of the c
   expect(answered).toBeUndefined();
   gates[1]?.();
   await answer;
-  expect(answered).toBe(200);
+  expect(answered).toBe(202);
 });
 
 test("acknowledged after: work that takes too long answers 503, and is not begun again", async () => {
@@ -440,8 +451,8 @@ test("acknowledged after: work that takes too long answers 503, and is not begun
   const last = call(handler, message("1"));
   await progressed();
   finish();
-  expect([(await last).status, begun]).toEqual([200, 1]);
-  expect((await call(handler, message("1"))).status).toBe(200);
+  expect([(await last).status, begun]).toEqual([202, 1]);
+  expect((await call(handler, message("1"))).status).toBe(202);
   expect(begun).toBe(1);
 });
 
@@ -449,8 +460,8 @@ test("acknowledged after: what is not wanted, and what came before, is fine at o
   const { deliver, received } = receiver({ acknowledge: "after", accepts: ["text"] });
   const typing = message("2", "", { type: { value: "typing.start" } });
   const statuses: number[] = [];
-  for (const _ of [1, 2]) statuses.push((await deliver(v3(message("1"), typing))).status);
-  expect([statuses, received.length]).toEqual([[200, 200], 1]);
+  for (const _ of [1, 2]) statuses.push((await deliver(bodyWith(message("1"), typing))).status);
+  expect([statuses, received.length]).toEqual([[202, 202], 1]);
 });
 
 const memoryThat = (changes: Partial<MessageMemory>): MessageMemory => ({
@@ -461,7 +472,7 @@ const memoryThat = (changes: Partial<MessageMemory>): MessageMemory => ({
 });
 
 test.each([
-  ["before", 200],
+  ["before", 202],
   ["after", 503],
 ] as const)(
   "what another process is at work on is left to it, acknowledged %s",
@@ -470,7 +481,7 @@ test.each([
       acknowledge,
       memory: memoryThat({ take: async () => "taken" }),
     });
-    expect((await deliver(v3(message("1")))).status).toBe(status);
+    expect((await deliver(bodyWith(message("1")))).status).toBe(status);
     expect(received).toEqual([]);
   },
 );
@@ -480,8 +491,8 @@ test("while a shared memory fails, the process remembers by itself, and says so"
   const { deliver, received, errors } = receiver({
     memory: memoryThat({ take: broken, done: broken, release: broken }),
   });
-  await deliver(v3(message("1")));
-  await deliver(v3(message("1")));
+  await deliver(bodyWith(message("1")));
+  await deliver(bodyWith(message("1")));
   expect(received).toHaveLength(1);
   expect(errors).toMatchObject([{ message: "no connection" }]);
 });
@@ -560,7 +571,7 @@ test("an app without a handler for a message discards it; a handler that fails i
     () => Promise.reject(new Error("first")),
   );
   const typing = message("2", "", { type: { value: "typing.end" } });
-  expect((await call(app, message("1"), typing)).status).toBe(200);
+  expect((await call(app, message("1"), typing)).status).toBe(202);
   await app.idle();
   expect(errors).toMatchObject([{ message: "first" }]);
 });

@@ -9,6 +9,7 @@ const completed = {
   entryPoint: { id: "1007" },
   customer: { name: "Ada Example" },
   messages: {
+    paginationInfo: { count: 201, pagenum: 1, pagesize: 200 },
     message: [
       {
         id: "1",
@@ -24,7 +25,7 @@ const completed = {
       {
         id: "2",
         type: { value: "conversation.state" },
-        content: '{"status":"escalated","content":""}',
+        content: { json: '{"status":"escalated","content":""}' },
         sender: { type: "system" },
         created: "not a date",
       },
@@ -42,6 +43,7 @@ test("a completed conversation comes back as a transcript", async () => {
     entryPoint: "1007",
     conversationContact: "email",
     customer: { name: "Ada Example" },
+    messageCount: 201,
     raw: completed,
   });
   expect(conversation.messages[0]).toEqual({
@@ -50,7 +52,6 @@ test("a completed conversation comes back as a transcript", async () => {
     type: "text",
     conversationId: "c-1",
     text: "Where is my order?",
-    content: { text: "Where is my order?", redact: false },
     redact: false,
     sender: { kind: "customer", name: "Ada Example" },
     recipients: [{ kind: "platform_bot", name: "orders" }],
@@ -63,7 +64,7 @@ test("a completed conversation comes back as a transcript", async () => {
   });
 });
 
-test("content that is JSON inside a text, and dates that are none, do no harm", async () => {
+test("JSON content, and dates that are none, do no harm", async () => {
   await using live = await connectedClient(json(200, completed));
   const { messages } = await live.client.conversations.get("c-1");
   expect(messages[1]).toMatchObject({

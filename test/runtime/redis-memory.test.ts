@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RedisMemory, redisMemory } from "../../sdk/runtime/index.js";
 import type { MessageMemory, Taken } from "../../sdk/runtime/message-memory.js";
 import { type RedisServer, startRedis } from "../pacing/support/redis-server.js";
-import { message, receiver, v3 } from "./support/callback-calls.js";
+import { bodyWith, message, receiver } from "./support/callback-calls.js";
 
 let server: RedisServer;
 const open: RedisMemory[] = [];
@@ -83,7 +83,7 @@ test("many processes that get a message at once work on it once", async () => {
     receiver({ acknowledge: "after", memory: memoryOf("crowd") }),
   );
   const messages = Array.from({ length: 20 }, (_, n) => message(`m-${n}`));
-  await Promise.all(processes.map(({ deliver }) => deliver(v3(...messages))));
+  await Promise.all(processes.map(({ deliver }) => deliver(bodyWith(...messages))));
   const ids = processes.flatMap(({ received }) => received.map(({ id }) => id));
   expect(ids.sort()).toEqual(messages.map(({ id }) => id).sort());
 });
@@ -92,7 +92,7 @@ test("where no Redis is, messages are worked on all the same, and the reason is 
   const memory = redisMemory({ url: "redis://127.0.0.1:1", name: "bot" });
   open.push(memory);
   const { deliver, received, errors } = receiver({ memory });
-  for (const id of ["1", "2"]) await deliver(v3(message(id)));
+  for (const id of ["1", "2"]) await deliver(bodyWith(message(id)));
   expect(received).toHaveLength(2);
   const line =
     "Redis at 127.0.0.1:1 is not reachable. Until this is fixed, a message that reaches two processes may be handled twice.";
@@ -164,9 +164,9 @@ test("whenever the memory goes and comes, a message is worked on until that succ
         const { id, works, isAwayBefore } = next;
         memory.isAway = isAwayBefore;
         const before = begun;
-        const { status } = await deliver(v3(message(id)));
+        const { status } = await deliver(bodyWith(message(id)));
         const isNew = !done.has(id);
-        expect([status, begun - before]).toEqual([isNew && !works ? 500 : 200, isNew ? 1 : 0]);
+        expect([status, begun - before]).toEqual([isNew && !works ? 500 : 202, isNew ? 1 : 0]);
         if (works) done.add(id);
       }
     }),
@@ -186,11 +186,11 @@ test("a Redis that dies while a message is worked on, and comes back empty, repe
       await first.stop();
     },
   });
-  expect((await deliver(v3(message("1")))).status).toBe(200);
-  expect((await deliver(v3(message("1")))).status).toBe(200);
+  expect((await deliver(bodyWith(message("1")))).status).toBe(202);
+  expect((await deliver(bodyWith(message("1")))).status).toBe(202);
   const second = await startRedis(first.port);
   try {
-    expect((await deliver(v3(message("1")))).status).toBe(200);
+    expect((await deliver(bodyWith(message("1")))).status).toBe(202);
     expect(begun).toBe(1);
   } finally {
     await second.stop();

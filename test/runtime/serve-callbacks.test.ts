@@ -3,12 +3,12 @@ import { connect as openSocket } from "node:net";
 import { expect, test } from "vitest";
 import { serveCallbacks } from "../../sdk/runtime/index.js";
 import { failureOf } from "../service/support/connected.js";
-import { message, receiver, right, v3 } from "./support/callback-calls.js";
+import { bodyWith, message, receiver, right } from "./support/callback-calls.js";
 
 const host = "127.0.0.1";
 const here = { port: 0, host };
 const headers = { authorization: right };
-const body = (id: string): string => JSON.stringify(v3(message(id)));
+const body = (id: string): string => JSON.stringify(bodyWith(message(id)));
 
 test("each path has its handler, /health responds, and nothing else does", async () => {
   const [bot, agent] = [receiver(), receiver()];
@@ -17,8 +17,8 @@ test("each path has its handler, /health responds, and nothing else does", async
   const statusOf = async (path: string, init: RequestInit = {}): Promise<number> =>
     (await fetch(`http://${host}:${server.port}${path}`, init)).status;
   const post = { method: "POST", headers };
-  expect(await statusOf("/bot", { ...post, body: body("1") })).toBe(200);
-  expect(await statusOf("/agent?tenant=a", { ...post, body: body("2") })).toBe(200);
+  expect(await statusOf("/bot", { ...post, body: body("1") })).toBe(202);
+  expect(await statusOf("/agent?tenant=a", { ...post, body: body("2") })).toBe(202);
   expect(await statusOf("/bot", { ...post, headers: {}, body: body("3") })).toBe(401);
   expect([await statusOf("/health"), await statusOf("/bots")]).toEqual([200, 404]);
   await Promise.all([bot.handler.idle(), agent.handler.idle()]);
@@ -80,7 +80,7 @@ test("while it closes, accepted messages are handled and answered, and new calls
   await expect(fetch(`http://${host}:${server.port}/health`)).rejects.toThrow();
   finish();
   await Promise.all([closed, once(socket, "close")]);
-  expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 503"]);
+  expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 202", "HTTP/1.1 503"]);
   expect(handled).toEqual(["1"]);
   await server.close();
 });

@@ -133,22 +133,15 @@ interface StrictCallback {
   readonly version: "v1" | "v3";
 }
 
-/** Version v1: texts of `user` and `system` only, at the top, with a time in milliseconds. */
-const v1 = (message: Json): Json => ({
-  message: [
-    {
-      ...message,
-      sender: { ...(message.sender as Json), type: "user" },
-      timeStamp: Date.now(),
-    },
-  ],
-});
-
-/** The content arrives as text in callbacks: the text itself, or JSON text. */
-const asText = (content: unknown): unknown => {
-  if (typeof content !== "object" || content === null) return content;
-  const { text, html, json }: Json = { ...content };
-  return text ?? html ?? json;
+/** Version v1: content with its MIME type, and times in GMT without a zone. */
+const v1 = ({ content, created, ...message }: Json): Json => {
+  const { text, json } = Object(content);
+  const type = text === undefined ? "application/json" : "text/plain";
+  return {
+    ...message,
+    ...(content === undefined ? {} : { content: { type, value: text ?? json } }),
+    created: String(created).replace("T", " ").replace("Z", ""),
+  };
 };
 
 /**
@@ -162,9 +155,8 @@ const strictDeliveries = (sides: Readonly<Record<string, StrictCallback>>) => {
   const post = async (side: StrictCallback, message: Json): Promise<void> => {
     const { username, password } = side;
     const known = Buffer.from(`${username}:${password}`).toString("base64");
-    const reported = { ...message, content: asText(message.content), trace: { hop: 1 } };
-    const body =
-      side.version === "v1" ? v1(reported) : { messages: { message: [reported] }, page: 1 };
+    const reported = side.version === "v1" ? v1(message) : message;
+    const body = { messages: { message: [{ ...reported, trace: { hop: 1 } }] }, page: 1 };
     const response = await fetch(side.url, {
       method: "POST",
       headers: {
@@ -228,7 +220,7 @@ export type StrictSides = Readonly<Record<"customer" | "bot" | "agent", StrictCa
 
 /**
  * The runtime half of the strict service: another word of the vendor, ids of another form, sparse answers,
- * content as text in callbacks, messages that come twice.
+ * messages that come twice.
  */
 export const strictConversations = (sides: StrictSides, origin: () => string) => {
   const content = strictContent(account.channel, origin);

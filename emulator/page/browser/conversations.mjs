@@ -149,7 +149,6 @@ const transcript = (page) => {
         message.isEvent
           ? eventRow(message, sought)
           : speechRow(message, delivery, shown.downloads, sought);
-      // By its place: two messages may have one id.
       const key = String(shown.before + index);
       const version = JSON.stringify([delivery && deliveryText(delivery), sought]);
       return /** @type {const} */ ([key, version, make]);

@@ -245,7 +245,7 @@ describe("conversations", () => {
         return log !== undefined && top >= log.top && bottom <= log.bottom;
       }),
     ).toBe(true);
-    await say({ options: [{ title: "Another needle: a needle" }] });
+    await say({ json: JSON.stringify({ title: "Another needle: a needle" }) });
     await page.getByRole("log").locator("pre mark").waitFor();
     await page.getByLabel("State").selectOption("agent");
     expect(await hit.count()).toBe(1);

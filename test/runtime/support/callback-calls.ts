@@ -11,7 +11,7 @@ export const right = basic("hub", "secret");
 
 export type Json = Record<string, unknown>;
 
-/** A message of version v3, as the service would deliver it. */
+/** A message as the service would deliver it. */
 export const message = (id: string, text = id, change: Json = {}): Json => ({
   id,
   type: { value: "text" },
@@ -21,8 +21,8 @@ export const message = (id: string, text = id, change: Json = {}): Json => ({
   ...change,
 });
 
-export const v3 = (...messages: unknown[]): Json => ({ messages: { message: messages } });
-export const v1 = (...messages: unknown[]): Json => ({ message: messages });
+/** The body of a callback. */
+export const bodyWith = (...messages: unknown[]): Json => ({ messages: { message: messages } });
 
 /** A handler with everything that reached its program. */
 export interface Receiver {
@@ -75,7 +75,7 @@ export const call = (handler: Receiver["handler"], ...messages: unknown[]): Prom
     new Request("http://x.example/", {
       method: "POST",
       headers: { authorization: right },
-      body: JSON.stringify(v3(...messages)),
+      body: JSON.stringify(bodyWith(...messages)),
     }),
   );
 
