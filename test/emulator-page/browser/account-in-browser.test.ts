@@ -277,16 +277,16 @@ describe("conversations", () => {
   inBrowser("have links to their assets, and to files elsewhere", async (started) => {
     const { page, service, view } = await openPage(started, { sample: smallAccount });
     await sendAsset(service, "orders.csv", "a,b", [
-      { name: "invoice.pdf", url: "https://files.example.com/1" },
-      { name: "harm", url: "javascript:window.harmed=1" },
+      { name: "invoice.pdf", size: 2, url: "https://files.example.com/1" },
+      { name: "harm", size: 1, url: "javascript:window.harmed=1" },
     ]);
     await view("conversations/70000000-0000-4000-8000-000000000001");
     const files = page.getByRole("list", { name: "Attachments" });
     await files.waitFor();
     expect(await files.locator("li").allTextContents()).toEqual([
       "orders.csv (3 bytes)",
-      "invoice.pdf on files.example.com",
-      "harm",
+      "invoice.pdf (2 bytes) on files.example.com",
+      "harm (1 bytes)",
     ]);
     const links = files.getByRole("link");
     expect(await links.count()).toBe(2);
