@@ -9,7 +9,10 @@ const isProgram = /[\\/]cmd[\\/]run(?:[\\/]index\.js)?$/.test(script);
 const isProvider = /[\\/]cmd[\\/]dynamic-provider(?:[\\/]index\.js)?$/.test(script);
 const isJavaScript = isProgram && process.argv.at(-1)?.endsWith(".js");
 
-const ofPulumi = createRequire(`${script.replace(/[\\/]index\.js$/, "")}/index.js`);
+const isPulumis = isProgram || isProvider;
+const ofPulumi = createRequire(
+  isPulumis ? `${script.replace(/[\\/]index\.js$/, "")}/index.js` : __filename,
+);
 
 const unused = ["@npmcli/arborist", "normalize-package-data", "../../automation"];
 const tracing = [
@@ -41,7 +44,7 @@ if (isProgram) {
   // What is to compile is compiled by its test, once.
   process.env.PULUMI_NODEJS_TRANSPILE_ONLY = "true";
 }
-if (isProgram || isProvider) {
+if (isPulumis) {
   for (const name of unused) loadLate(name);
   standInFor("source-map-support/register", {});
 }
