@@ -147,9 +147,16 @@ export type OwnMessageType = `custom.${string}`;
 export const isOwnMessageType = (text: unknown): text is OwnMessageType =>
   typeof text === "string" && /^custom\../.test(text);
 
+/** A type of the specification, one that only the vendor lists, or one of one's own. */
+export type AnyMessageType = MessageType | FurtherMessageType | OwnMessageType;
+
 /** Whether a value is one of the types that the vendor lists besides those of the specification. */
 export const isFurtherMessageType = (text: unknown): text is FurtherMessageType =>
   furtherMessageTypes.some((type) => type === text);
+
+/** Whether a value is a type of the specification, one that only the vendor lists, or an own one. */
+export const isAnyMessageType = (text: unknown): text is AnyMessageType =>
+  isMessageType(text) || isFurtherMessageType(text) || isOwnMessageType(text);
 
 const neutral = "platform_";
 

@@ -2,7 +2,12 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { ConversationError } from "../../provider/kernel/errors.js";
-import { type MessageType, messageTypes } from "../../provider/resources/message-types.js";
+import {
+  type AnyMessageType,
+  isAnyMessageType,
+  isMessageType,
+  type MessageType,
+} from "../../provider/resources/message-types.js";
 import { platformNameOf } from "./connect.js";
 import { anyFunction, checkedOptions, timeLimit } from "./input-schemas.js";
 import type { MessageMemory } from "./message-memory.js";
@@ -135,7 +140,7 @@ export interface MessageContext {
 }
 
 /** Options for handling messages. `T`: the accepted message types. */
-export interface CallbackOptions<T extends MessageType = MessageType> {
+export interface CallbackOptions<T extends AnyMessageType = MessageType> {
   /**
    * The credentials that the service sends, as registered in the authentication for the client
    * application's role.
@@ -156,7 +161,10 @@ export interface CallbackOptions<T extends MessageType = MessageType> {
    * own failures.
    */
   readonly onError?: (error: unknown, message?: ReceivedMessage) => void | Promise<void>;
-  /** Message types to accept; others are discarded (specification §6). Default: all. */
+  /**
+   * Message types to accept; others are discarded (specification §6). Default: all of the
+   * specification. Types of your own (`custom.…`) and those that only the vendor lists must be named.
+   */
   readonly accepts?: readonly T[];
   /**
    * When the service receives its response. `before` (default): immediately, before the messages
@@ -217,7 +225,10 @@ const rules = z.looseObject({
   onMessage: anyFunction,
   onError: anyFunction.optional(),
   accepts: z
-    .array(z.enum(messageTypes, "must be a message type"), "must be a list of message types")
+    .array(
+      z.custom<AnyMessageType>(isAnyMessageType, "must be a message type"),
+      "must be a list of message types",
+    )
     .optional(),
   acknowledge: z.enum(["before", "after"], 'must be "before" or "after"').optional(),
   messageTimeoutMs: timeLimit.optional(),
@@ -233,10 +244,10 @@ const rules = z.looseObject({
 });
 
 /** Options with defaults applied. */
-export interface CompleteOptions<T extends MessageType>
+export interface CompleteOptions<T extends AnyMessageType>
   extends Required<Omit<CallbackOptions<T>, "onError" | "memory" | "accepts">>,
     Pick<CallbackOptions<T>, "onError" | "memory"> {
-  readonly accepts: readonly MessageType[];
+  readonly accepts: (type: string) => boolean;
 }
 
 /**
@@ -244,10 +255,10 @@ export interface CompleteOptions<T extends MessageType>
  *
  * @throws ConversationError `INPUT_INVALID` naming the invalid option
  */
-export const completeOptions = <T extends MessageType>(
+export const completeOptions = <T extends AnyMessageType>(
   options: CallbackOptions<T>,
 ): CompleteOptions<T> => {
-  const checked = checkedOptions("create the callback handler", rules, options);
+  const { accepts, ...checked } = checkedOptions("create the callback handler", rules, options);
   return {
     acknowledge: "before",
     messageTimeoutMs: 300_000,
@@ -256,7 +267,7 @@ export const completeOptions = <T extends MessageType>(
     maxWaiting: 10_000,
     maxWaitingPerConversation: 1_000,
     ...checked,
-    accepts: checked.accepts ?? messageTypes,
+    accepts: accepts ? (type) => accepts.some((each) => each === type) : isMessageType,
     clock: checked.clock ?? systemClock,
     platformName: platformNameOf(checked.platformName),
   };

@@ -4,7 +4,9 @@ import { ConversationError, isConversationError } from "../../provider/kernel/er
 import { packageName } from "../../provider/kernel/package.js";
 import { cleaned, durationText, inertOutput, quoted } from "../../provider/kernel/text.js";
 import {
-  isMessageType,
+  type AnyMessageType,
+  furtherMessageTypes,
+  isAnyMessageType,
   isSenderKind,
   type MessageType,
   type MessageTypesOf,
@@ -145,7 +147,7 @@ const results = { taken: "elsewhere", done: "repeat" } as const satisfies Readon
 >;
 
 /** Works on a message: once, within its time. Never fails. */
-const messageWork = <T extends MessageType>(
+const messageWork = <T extends AnyMessageType>(
   options: CompleteOptions<T>,
   report: ReportFailure,
 ): ((message: ReceivedMessage<T>) => Promise<WorkResult>) => {
@@ -183,13 +185,13 @@ interface Queue {
 }
 
 /** A conversation, and its messages of one call. */
-type Group<T extends MessageType> = readonly [string, readonly ReceivedMessage<T>[]];
+type Group<T extends AnyMessageType> = readonly [string, readonly ReceivedMessage<T>[]];
 
 /** Work that starts here starts after the caller has been answered. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Messages that wait for their work: in order within a conversation, conversations side by side. */
-class MessageQueues<T extends MessageType> {
+class MessageQueues<T extends AnyMessageType> {
   readonly #queues = new Map<string, Queue>();
   readonly #pending = new Map<string, Promise<WorkResult>>();
   #waiting = 0;
@@ -379,7 +381,7 @@ const reporting = ({
 };
 
 /** Answers calls: verifies, reads, queues, acknowledges. Never fails. */
-const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
+const answering = <T extends AnyMessageType>(options: CompleteOptions<T>) => {
   const { clock, maxBytes, accepts, platformName } = options;
   const credentials = prepared("create the callback handler", () =>
     credentialCheck(options.authenticate),
@@ -417,7 +419,7 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
   };
 
   const isWanted = (message: ReceivedMessage): message is ReceivedMessage<T> =>
-    accepts.some((type) => type === message.type);
+    accepts(message.type);
 
   const answer = async (call: CallbackCall): Promise<CallbackAnswer> => {
     const done = new AbortController();
@@ -473,6 +475,16 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
   return { answer, idle: () => queues.idle() };
 };
 
+const serving = <T extends AnyMessageType>(options: CompleteOptions<T>): Callbacks => {
+  const { answer, idle } = answering(options);
+  return {
+    node: nodeHandler(answer),
+    express: expressHandler(answer),
+    fetch: fetchHandler(answer),
+    idle,
+  };
+};
+
 /**
  * Creates a handler for the messages that the service delivers. The handler checks credentials,
  * responds before or after handling the messages, and keeps conversations separate. It accepts both
@@ -495,20 +507,12 @@ const answering = <T extends MessageType>(options: CompleteOptions<T>) => {
  * });
  * createServer(hub.node).listen(3000);
  */
-export const callbacks = <const T extends MessageType = MessageType>(
+export const callbacks = <const T extends AnyMessageType = MessageType>(
   options: CallbackOptions<T>,
-): Callbacks => {
-  const { answer, idle } = answering(completeOptions(options));
-  return {
-    node: nodeHandler(answer),
-    express: expressHandler(answer),
-    fetch: fetchHandler(answer),
-    idle,
-  };
-};
+): Callbacks => serving(completeOptions(options));
 
 /** A handler for messages of certain types. */
-export type MessageHandler<T extends MessageType = MessageType> = (
+export type MessageHandler<T extends AnyMessageType = MessageType> = (
   message: ReceivedMessage<T>,
   context: MessageContext,
 ) => void | Promise<void>;
@@ -519,11 +523,12 @@ export type ConversationAppOptions = Omit<CallbackOptions, "onMessage" | "accept
 /** Callbacks that pass each message to the first matching handler. */
 export interface ConversationApp extends Callbacks {
   /**
-   * Registers a handler for messages of one or more types, from any sender.
+   * Registers a handler for messages of one or more types, from any sender. The types can be your
+   * own (`custom.…`) and those that only the vendor lists, too.
    *
    * @throws ConversationError `INPUT_INVALID` for an invalid type or handler
    */
-  on<T extends MessageType>(type: T | readonly T[], handler: MessageHandler<T>): ConversationApp;
+  on<T extends AnyMessageType>(type: T | readonly T[], handler: MessageHandler<T>): ConversationApp;
   /**
    * Registers a handler for messages of one or more types, from one kind of sender.
    *
@@ -539,16 +544,16 @@ export interface ConversationApp extends Callbacks {
    *
    * @throws ConversationError `INPUT_INVALID` if the handler is not a function
    */
-  otherwise(handler: MessageHandler): ConversationApp;
+  otherwise(handler: MessageHandler<AnyMessageType>): ConversationApp;
 }
 
 /** The work on a message, if a handler takes it; else undefined. */
 type Route = (
-  message: ReceivedMessage<MessageType>,
+  message: ReceivedMessage<AnyMessageType>,
 ) => ((context: MessageContext) => void | Promise<void>) | undefined;
 
 /** `on(type, handler)` or `on(sender, type, handler)`. */
-type Registration<T extends MessageType> =
+type Registration<T extends AnyMessageType> =
   | readonly [types: T | readonly T[], handler: MessageHandler<T>]
   | readonly [sender: SenderKind, types: T | readonly T[], handler: MessageHandler<T>];
 
@@ -559,17 +564,20 @@ const assertHandler = (handler: unknown): void => {
 };
 
 /** @throws ConversationError `INPUT_INVALID` naming what cannot be used */
-const routeOf = <T extends MessageType>(given: Registration<T>): Route => {
+const routeOf = <T extends AnyMessageType>(given: Registration<T>): Route => {
   const [sender, type, handler] = given.length === 3 ? given : [undefined, ...given];
   if (given.length === 3 && !isSenderKind(sender)) {
     throw inputInvalid(doing, `sender must be one of: ${senderKinds.join(", ")}`);
   }
   const types: readonly unknown[] = [type].flat();
-  if (types.length === 0 || !types.every(isMessageType)) {
-    throw inputInvalid(doing, `type must be one or more of: ${messageTypes.join(", ")}`);
+  if (types.length === 0 || !types.every(isAnyMessageType)) {
+    throw inputInvalid(
+      doing,
+      `type must be one or more of: ${[...messageTypes, ...furtherMessageTypes].join(", ")}, custom.…`,
+    );
   }
   assertHandler(handler);
-  const fits = (message: ReceivedMessage<MessageType>): message is ReceivedMessage<T> =>
+  const fits = (message: ReceivedMessage<AnyMessageType>): message is ReceivedMessage<T> =>
     types.includes(message.type) && (sender === undefined || sender === message.sender.kind);
   return (message) => (fits(message) ? (context) => handler(message, context) : undefined);
 };
@@ -592,8 +600,8 @@ const routeOf = <T extends MessageType>(given: Registration<T>): Route => {
  */
 export const conversationApp = (options: ConversationAppOptions): ConversationApp => {
   const routes: Route[] = [];
-  let fallback: MessageHandler = () => {};
-  const onMessage: MessageHandler = async (message, context) => {
+  let fallback: MessageHandler<AnyMessageType> = () => {};
+  const onMessage: MessageHandler<AnyMessageType> = async (message, context) => {
     for (const route of routes) {
       const work = route(message);
       if (work) return work(context);
@@ -601,8 +609,13 @@ export const conversationApp = (options: ConversationAppOptions): ConversationAp
     return fallback(message, context);
   };
   const app: ConversationApp = {
-    ...callbacks(prepared("create the app", () => ({ ...options, onMessage }))),
-    on: <T extends MessageType>(...given: Registration<T>) => {
+    ...serving({
+      ...completeOptions<AnyMessageType>(
+        prepared("create the app", () => ({ ...options, onMessage })),
+      ),
+      accepts: isAnyMessageType,
+    }),
+    on: <T extends AnyMessageType>(...given: Registration<T>) => {
       routes.push(prepared(doing, () => routeOf(given)));
       return app;
     },

@@ -19,6 +19,7 @@ export {
 } from "../../provider/pacing/plan-rates.js";
 export type { BucketStore, StoreChange } from "../../provider/pacing/shared-buckets.js";
 export {
+  type AnyMessageType,
   type FurtherMessageType,
   furtherMessageTypes,
   type MessageType,

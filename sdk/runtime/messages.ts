@@ -19,9 +19,8 @@ import {
 } from "../../provider/resources/message-fields.js";
 import {
   furtherMessageTypes,
-  isFurtherMessageType,
+  isAnyMessageType,
   isMessageType,
-  isOwnMessageType,
   isSenderKind,
   maySend,
   messageTypes,
@@ -76,7 +75,7 @@ type AnyMessage = Message | OtherMessage;
  */
 const typeOf = (which: string, { type }: JsonObject, isOther: boolean): string => {
   const isListed = isMessageType(type);
-  const isKnown = isListed || isOwnMessageType(type) || isFurtherMessageType(type);
+  const isKnown = isAnyMessageType(type);
   if (isKnown && isListed !== isOther) return type;
   if (isKnown) throw refused(which, `is of type ${type}: use ${isOther ? "send" : "sendOther"}`);
   const types = isOther ? ["custom.*", ...furtherMessageTypes] : messageTypes;

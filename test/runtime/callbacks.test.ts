@@ -93,12 +93,18 @@ test.each<[form: string, content: unknown, expected: object]>([
 });
 
 test("types that are unknown or not wanted are discarded, and the call is answered all the same", async () => {
-  const { deliver, received, errors } = receiver({ accepts: ["text"] });
-  const bodies = ["text.loud", "typing.start", "text"].map((value) =>
-    message(value, "", { type: { value } }),
-  );
+  const { deliver, received, errors } = receiver({ accepts: ["text", "custom.order"] });
+  const types = [
+    "text.loud",
+    "typing.start",
+    "text",
+    "custom.order",
+    "custom.other",
+    "status.read",
+  ];
+  const bodies = types.map((value) => message(value, "", { type: { value } }));
   expect((await deliver(bodyWith(...bodies))).status).toBe(202);
-  expect(received.map(({ type }) => type)).toEqual(["text"]);
+  expect(received.map(({ type }) => type)).toEqual(["text", "custom.order"]);
   expect(errors).toEqual([]);
 });
 
@@ -551,6 +557,7 @@ test("an app hands each message to the first handler for it", async () => {
     .on("customer", "text", note("customer"))
     .on("text", note("anybody"))
     .on(["typing.start", "typing.end"], note("typing"))
+    .on(["custom.order", "status.read"], note("others"))
     .otherwise(note("otherwise"));
   const agent = { sender: { type: "custom_agent" } };
   await call(
@@ -559,9 +566,15 @@ test("an app hands each message to the first handler for it", async () => {
     message("2", "", agent),
     message("3", "", { type: { value: "typing.end" } }),
     message("4", "", { type: { value: "error" } }),
+    ...["custom.order", "status.read", "text.loud", "custom.other"].map((value) =>
+      message(value, "", { type: { value } }),
+    ),
   );
   await app.idle();
-  expect(log).toEqual(["customer 1", "anybody 2", "typing 3", "otherwise 4"]);
+  expect(log.slice(0, 4)).toEqual(["customer 1", "anybody 2", "typing 3", "otherwise 4"]);
+  expect(log.slice(4)).toEqual([
+    ...["others custom.order", "others status.read", "otherwise custom.other"],
+  ]);
 });
 
 test("an app without a handler for a message discards it; a handler that fails is reported", async () => {

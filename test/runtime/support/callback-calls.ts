@@ -1,4 +1,5 @@
 import { createServer, type RequestListener } from "node:http";
+import type { AnyMessageType } from "../../../provider/resources/message-types.js";
 import { type CallbackOptions, type Callbacks, callbacks } from "../../../sdk/runtime/index.js";
 import type { ReceivedMessage } from "../../../sdk/runtime/received-message.js";
 import { nextTurn } from "../../service/support/clocks.js";
@@ -33,10 +34,10 @@ export interface Receiver {
   deliver(body: unknown, authorization?: string | null): Promise<Response>;
 }
 
-export const receiver = (options: Partial<CallbackOptions> = {}): Receiver => {
+export const receiver = (options: Partial<CallbackOptions<AnyMessageType>> = {}): Receiver => {
   const received: ReceivedMessage[] = [];
   const errors: unknown[] = [];
-  const handler = callbacks({
+  const handler = callbacks<AnyMessageType>({
     authenticate: { basic: { username: "hub", password: "secret" } },
     onMessage: (each) => {
       received.push(each);
