@@ -189,6 +189,9 @@ export const messageJson = (stored: StoredMessage, further: JsonObject = {}): Js
     }),
   );
 
+/** Whether a type is a receipt, which neither callbacks nor transcripts have (vendor). */
+export const isReceipt = (type: string): boolean => type.startsWith("status.");
+
 /** At most so many messages are in a transcript (vendor): the first ones (assumed). */
 const mostInTranscript = 200;
 
@@ -196,6 +199,7 @@ const mostInTranscript = 200;
 export const transcriptJson = (messages: readonly StoredMessage[]): JsonObject => ({
   paginationInfo: { count: messages.length, pagenum: 1, pagesize: mostInTranscript },
   message: messages
+    .filter(({ type }) => !isReceipt(type))
     .slice(0, mostInTranscript)
     // Exactly one recipient, even if the message also went to somebody else (vendor).
     .map((each) => messageJson(each, { recipients: { recipient: each.recipients.slice(0, 1) } })),

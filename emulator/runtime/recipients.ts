@@ -12,7 +12,11 @@ import { orchestration } from "../../provider/resources/orchestration.js";
 import { participant } from "../../provider/resources/participant.js";
 import { type Store, type StoredObject, storedReferences } from "../objects/store.js";
 import { type Switches, vendorWord } from "../service/switches.js";
-import type { ConversationPhase, StoredConversation } from "./conversation-store.js";
+import {
+  type ConversationPhase,
+  isReceipt,
+  type StoredConversation,
+} from "./conversation-store.js";
 import { listAt, sideOf, textOnPath, valueOnPath } from "./messages.js";
 
 /** The conversation's phase after a message of this type. */
@@ -33,6 +37,7 @@ export const sidesFor = (
   type: string,
   phase: ConversationPhase,
 ): readonly ConversationSide[] => {
+  if (isReceipt(type)) return [];
   if (sideOf(sender) === "customer") return [phase === "bot" ? "bot" : "agent"];
   const isHandedOver = phase === "bot" && phaseAfter(phase, type) === "agent";
   return isHandedOver ? ["customer", "agent"] : ["customer"];

@@ -218,13 +218,19 @@ test("a sender that the orchestration does not name takes no part, and starts no
   expect((await send(about({ account }))).status).toBe(202);
 });
 
-test("types of one's own, and those that only the vendor lists, are taken from anybody", async () => {
-  const { begin, send } = await hub();
+test("types that only the vendor lists are taken from anybody, and receipts go nowhere", async () => {
+  const { service, begin, send, customer } = await hub();
   const conversation = await begin();
   const xml = { content: { xml: "<order/>" } };
   expect((await send(message(conversation, "customer", "custom.order", xml))).status).toBe(202);
   for (const type of ["status.read", "bot.transfer", "cobrowse.start"])
     expect((await send(message(conversation, "custom_agent", type))).status).toBe(202);
+  await customer.count(2);
+  expect(customer.received[0]?.message.type).toEqual({ value: "bot.transfer" });
+  await send(message(conversation, "customer", "conversation.end"));
+  const { text } = await service.call("GET", `/conversations/${conversation}`);
+  expect(text).toContain("cobrowse.start");
+  expect(text).not.toContain("status.read");
 });
 
 test("what stands beside the messages is kept and delivered", async () => {
