@@ -82,14 +82,15 @@ const find = ({ store }: EmulatedService, definition: Definition, id: string): S
   return object;
 };
 
-/** With the switch `staleModified` a PUT must carry the time of the last change, or none. */
+/** A PUT may carry a time; with the switch `staleModified` it must be that of the last change. */
 const assertFresh = ({ switches }: EmulatedService, object: StoredObject, modified: unknown) => {
-  if (switches.staleModified !== "refuse" || modified === undefined) return;
+  if (modified === undefined) return;
   if (!isDateTime(modified)) {
     const rule = "must be an ISO 8601 date-time";
     throw new HttpError(400, "400-196", `modified ${rule}.`, [{ key: "modified", value: rule }]);
   }
-  if (Date.parse(modified) !== Date.parse(object.modified))
+  const isStale = Date.parse(modified) !== Date.parse(object.modified);
+  if (isStale && switches.staleModified === "refuse")
     throw new HttpError(409, "409-100", "The object has changed since it was read.");
 };
 
