@@ -85,7 +85,7 @@ const patience = {
 const all = {
   ...patience,
   root: "test",
-  setupFiles: ["support/own-environment.ts"],
+  setupFiles: ["support/own-environment.ts", "support/own-violations.ts"],
   // Many tests wait for processes, rates or a page: two more than there are cores keep them at work.
   maxWorkers: availableParallelism() + 2,
 };

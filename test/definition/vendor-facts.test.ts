@@ -4,6 +4,7 @@ import type { JsonObject } from "../../provider/kernel/json.js";
 import { kindOf } from "../emulator/running.js";
 import { unsealed } from "../lifecycle/steps.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
+import { wireOperations } from "../support/wire-table.js";
 import { bodies, type Fact, type Members } from "./vendor-facts.js";
 
 /** A value as it is sent, and as a program writes it. */
@@ -101,7 +102,7 @@ class Maker {
 
   object(members: Members, isWrong: boolean): Made {
     const all = Object.entries(members).map(([text, fact]) => {
-      const [, wire = "", mark, name = wire] = /^(\w+)([!+]?)(?:=(\w+))?$/.exec(text) ?? [];
+      const [, wire = "", mark, name = wire] = /^(\w+)([!+~]?)(?:=(\w+))?$/.exec(text) ?? [];
       return { fact, wire, name, mark };
     });
     const chosen = isWrong ? this.#pick(all) : undefined;
@@ -209,6 +210,8 @@ describe.each(bodies)("%s", (kind, members) => {
         const path = `${wrong?.path.slice(1)} `;
         expect(failures.map(({ reason }) => reason.slice(0, path.length))).toContain(path);
         expect(failures.every(({ reason }) => reason.startsWith(path))).toBe(true);
+        const { sent } = wireOperations.get(`POST /${definition.collection}`) ?? {};
+        expect(sent?.(wire, "").length).toBeGreaterThan(0);
         await expect(hub.service.create(definition, wire)).rejects.toMatchObject({
           details: { status: 400, serviceCode: wrong?.code },
         });

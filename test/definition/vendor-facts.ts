@@ -23,8 +23,8 @@ interface Keys {
 }
 
 /**
- * Facts by member. After the name: `!`, required; `+`, always there here, because a program need not
- * say it or because of the specification; `=` and another name, so a program calls it.
+ * Facts by member. After the name: `!`, required; `+`, required, but a program need not say it; `~`,
+ * always there here, because of the specification; `=` and another name, so a program calls it.
  */
 export type Members = Readonly<Record<string, Fact>>;
 
@@ -152,7 +152,7 @@ export const bodies: readonly (readonly [kind: string, body: Members])[] = [
       "name!": free,
       ...common,
       "applications!": object({
-        "botConfiguration+": object({
+        "botConfiguration~": object({
           forwardTranscript: flag,
           bypassVaDuration: number(1, week),
           "bots!": list(1, bot),

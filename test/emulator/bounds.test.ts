@@ -248,8 +248,8 @@ test("every answer gives the emulator's own time, also when its clock is moved b
       service.call("GET", `/channels/${id}`),
       service.call("GET", "/channels/none"),
       service.call("GET", "/nothing"),
-      service.call("POST", "/channels", { raw: "{" }),
-      service.call("GET", "/channels", { token: "wrong" }),
+      service.call("POST", "/channels", undefined, { raw: "{" }),
+      service.call("GET", "/channels", undefined, { token: "wrong" }),
     ];
     return (await Promise.all(calls)).map(({ headers }) => headers.date);
   };

@@ -1,4 +1,5 @@
 import Module, { createRequire } from "node:module";
+import "./process-violations.js";
 
 /* Loaded first into the Node.js processes of a test's Pulumi, hundreds of which have a few lines of JavaScript to run.
    Pulumi always prepares to compile TypeScript, to pack code, to trace and to translate stacks: half of the time of

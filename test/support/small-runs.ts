@@ -1,5 +1,9 @@
+import { createRequire } from "node:module";
 import { join } from "node:path";
 
+const built = join(__dirname, "..", "..", "dist", "test", "support");
+
 /* Before all tests with the real Pulumi: hundreds of runs, with programs of a few lines. */
-const first = join(__dirname, "..", "..", "dist", "test", "support", "small-run.js");
-process.env.NODE_OPTIONS = `--require "${first}"`;
+process.env.NODE_OPTIONS = `--require "${join(built, "small-run.js")}"`;
+// Emulators of the built package in this process; those in others are seen by what is loaded there first.
+createRequire(__filename)(join(built, "seen-violations.js"));
