@@ -19,18 +19,6 @@ const post = async (kind: string, { chat, ...changes }: JsonObject) => {
   });
 };
 
-const x = (length: number): string => "x".repeat(length);
-const pairs = (count: number) =>
-  Array.from({ length: count }, (_, place) => ({ name: `n${place}`, value: "v" }));
-const languages =
-  "en-US es-ES fr-FR it-IT de-DE nl-NL pt-BR pt-PT da-DK ru-RU fr-CA zh-CN ja-JP ko-KR sv-SE".split(
-    " ",
-  );
-const texts = (count: number) =>
-  Array.from({ length: count }, (_, place) => ({
-    language: languages[place] ?? "en-US",
-    properties: pairs(1),
-  }));
 const role = (name: string, changes: JsonObject = {}): JsonObject => ({
   name,
   version: "v3",
@@ -38,45 +26,13 @@ const role = (name: string, changes: JsonObject = {}): JsonObject => ({
   notificationEmail: "ops@example.com",
   ...changes,
 });
-const intents = (...intent: unknown[]) => ({ intents: { intent } });
 const chat = (changes: JsonObject): JsonObject => ({ chat: changes });
 const inbound = (changes: JsonObject) => ({ restrictions: { inbound: changes } });
 
-const everyRole = [
-  "customer",
-  "custom_bot",
-  "platform_bot",
-  "platform_agent",
-  "custom_agent",
-  "business_notification",
-].map((name) => role(name));
-
-const longest: readonly (readonly [kind: string, name: string, characters: number])[] = [
-  ["Authentication", "name", 255],
-  ["Authentication", "description", 1023],
-  ["ClientApplication", "name", 255],
-  ["Participant", "name", 255],
-  ["Channel", "type", 255],
-  ["Channel", "displayName", 255],
-  ["Account", "name", 255],
-  ["Account", "address", 255],
-];
-
-/** The vendor's limits, word for word. */
+/** What `vendor-facts.test.ts` does not try: types, formats, repeats, and members missing inside. */
 test.each<[string, JsonObject, number]>([
-  ...longest.flatMap(([kind, name, characters]): [string, JsonObject, number][] => [
-    [kind, { [name]: x(characters) }, 201],
-    [kind, { [name]: x(characters + 1) }, 400],
-  ]),
-  ["Orchestration", { name: x(2000) }, 201],
-  ["Authentication", { description: "" }, 400],
-  ["Authentication", { type: "OAuth2" }, 400],
   ["Authentication", { active: "yes" }, 400],
-  ["ClientApplication", { roles: [] }, 400],
-  ["ClientApplication", { roles: everyRole }, 201],
   ["ClientApplication", { roles: [role("customer"), role("customer")] }, 400],
-  ["ClientApplication", { roles: [role("robot")] }, 400],
-  ["ClientApplication", { roles: [role("customer", { version: "v2" })] }, 400],
   ["ClientApplication", { roles: [role("customer", { version: "v1" })] }, 201],
   ["ClientApplication", { roles: [role("customer", { callback: "not an address" })] }, 400],
   ["ClientApplication", { roles: [role("customer", { callback: "ftp://x.example.com" })] }, 400],
@@ -84,45 +40,16 @@ test.each<[string, JsonObject, number]>([
   ["ClientApplication", { roles: [role("customer", { headers: [{ name: "X-A" }] })] }, 400],
   ["ClientApplication", { roles: [role("customer", { headers: [{ value: "a" }] })] }, 400],
   ["ClientApplication", { roles: [role("customer", { authentication: {} })] }, 400],
-  ["Participant", { type: "customer" }, 400],
-  ["Participant", { type: "platform_bot" }, 201],
-  ["Participant", { application: { id: x(35) } }, 400],
-  ["Participant", { application: { id: x(37) } }, 400],
   ["Participant", { application: "8a7d1c02-3f55-4f0a-9d7e-2b6c9e1f4a21" }, 400],
   ["Participant", { intents: {} }, 400],
-  ["Participant", intents({ value: "a" }), 400],
-  ["Participant", intents({ displayValue: "a" }), 400],
-  ["Participant", intents({ value: "a", displayValue: "A" }), 201],
-  ["Participant", { options: [] }, 400],
-  ["Participant", { options: pairs(25) }, 201],
-  ["Participant", { options: pairs(26) }, 400],
-  ["Channel", { icon: "A".repeat(512_000) }, 201],
-  ["Channel", { icon: "A".repeat(512_001) }, 400],
-  ["Channel", { icon: "" }, 400],
   ["Channel", { icon: "no base64!" }, 400],
-  ["Channel", { l10nProperties: [] }, 400],
-  ["Channel", { l10nProperties: texts(15) }, 201],
-  ["Channel", { l10nProperties: texts(16) }, 400],
-  ["Channel", inbound({ maxTextLength: 140.5 }), 400],
   ["Channel", inbound({ maxTextLength: "140" }), 400],
   ["Channel", inbound({ features: "attachments" }), 400],
-  ["Channel", inbound({ attachmentPolicy: { type: "maybe" } }), 400],
-  ["Channel", inbound({ attachmentPolicy: { type: "block", extensions: ["exe"] } }), 201],
   ["Orchestration", { applications: {} }, 400],
   ["Orchestration", { applications: { customerConfiguration: null } }, 400],
   ["Orchestration", { applications: { botConfiguration: {} } }, 400],
-  ["Account", { address: "" }, 400],
   ["Account", { channel: {} }, 400],
-  ["Account", { attributes: pairs(10) }, 201],
-  ["Account", { attributes: pairs(11) }, 400],
   ["Account", chat({ timeout: "30" }), 400],
-  ["Account", chat({ timeout: 2 }), 400],
-  ["Account", chat({ timeout: 10_080 }), 201],
-  ["Account", chat({ timeout: 10_081 }), 400],
-  ["Account", chat({ orchestration: undefined }), 400],
-  ["Account", chat({ entryPoint: undefined }), 400],
-  ["Account", chat({ onAgentUnavailability: "wait" }), 400],
-  ["Account", chat({ onAgentUnavailability: "off_hours" }), 201],
   ["Account", chat({ entryPoint: "1007" }), 400],
   ["Account", chat({}), 201],
 ])("%s with %j is answered with %d", async (kind, changes, status) => {

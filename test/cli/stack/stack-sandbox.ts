@@ -24,8 +24,8 @@ import { stateIn, statesOf } from "../../../provider/pulumi-cli/stack-states.js"
 import { resources } from "../../../provider/resources/index.js";
 import { connectService } from "../../../provider/service/connect.js";
 import { readSettings } from "../../../provider/service/settings.js";
-import { samples } from "../../emulator/field-cases.js";
 import { kindOf } from "../../emulator/running.js";
+import { samples } from "../../emulator/samples.js";
 import { withoutPace } from "../../support/cli-project.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
 import { shellScript, temporaryFolder } from "../../support/temporary-folder.js";
