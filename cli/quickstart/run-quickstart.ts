@@ -171,7 +171,7 @@ const nextSteps = [
   ["See how the bot works", "examples/orders-bot/README.md"],
   ["Remove everything", "npm run quickstart -- --destroy"],
   ["Run the emulator", "npm run emulator"],
-  ["Use a real service", `docs/guides/configuration.md, then ${ownCommand("doctor")}`],
+  ["Use a real service", "docs/guides/first-account.md, step 5"],
 ] as const;
 
 /** What to do and how, side by side within 80 columns. */

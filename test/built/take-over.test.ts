@@ -174,7 +174,10 @@ test("masked secrets: the guide, command by command as it stands, and nothing ch
   const filled = guideCommands("take-over").map((line) =>
     line
       .replace("https://<host>/conversation/v3", environment.CONVERSATION_BASE_URL ?? "")
-      .replace("https://<host>/oauth/token", environment.CONVERSATION_TOKEN_URL ?? "")
+      .replace(
+        "https://<host>/system/auth/<tenant>-U/oauth2/token",
+        environment.CONVERSATION_TOKEN_URL ?? "",
+      )
       .replace("<id>", environment.CONVERSATION_CLIENT_ID ?? "")
       .replace("<secret>", environment.CONVERSATION_CLIENT_SECRET ?? ""),
   );
