@@ -11,8 +11,8 @@ import { bodies, type Fact, type Members } from "./vendor-facts.js";
 interface Made {
   readonly wire: unknown;
   readonly program: unknown;
-  /** What is wrong with it: where in the program, and the service's code. */
-  readonly wrong?: { readonly path: string; readonly code: string };
+  /** What is wrong with it: where in the program and on the wire, and the service's code. */
+  readonly wrong?: { readonly path: string; readonly key: string; readonly code: string };
 }
 
 const id = "8a7d1c02-3f55-4f0a-9d7e-2b6c9e1f4a21";
@@ -20,12 +20,13 @@ const id = "8a7d1c02-3f55-4f0a-9d7e-2b6c9e1f4a21";
 const plain = (value: unknown, code?: string): Made => ({
   wire: value,
   program: value,
-  ...only(code === undefined ? undefined : { path: "", code }),
+  ...only(code === undefined ? undefined : { path: "", key: "", code }),
 });
 
-const boxed = (name: string, { wire, ...made }: Made): Made => ({
+const boxed = (name: string, { wire, program, wrong }: Made): Made => ({
   wire: { [name]: wire },
-  ...made,
+  program,
+  ...only(wrong && { ...wrong, key: `.${name}${wrong.key}` }),
 });
 
 const changed = ({ wire, program, ...rest }: Made, changes: JsonObject): Made => ({
@@ -37,11 +38,27 @@ const changed = ({ wire, program, ...rest }: Made, changes: JsonObject): Made =>
 const only = (wrong: Made["wrong"]) => (wrong ? { wrong } : {});
 
 /** What is wrong with one of several parts, from outside. */
-const inside = (parts: readonly (readonly [step: string, wrong: Made["wrong"]])[]) => {
-  const [found] = parts.flatMap(([step, wrong]) =>
-    wrong ? [{ ...wrong, path: step + wrong.path }] : [],
+const inside = (
+  parts: readonly (readonly [wrong: Made["wrong"], path: string, key?: string])[],
+) => {
+  const [found] = parts.flatMap(([wrong, path, key = path]) =>
+    wrong ? [{ code: wrong.code, path: path + wrong.path, key: key + wrong.key }] : [],
   );
   return found;
+};
+
+/** Values that are of the wrong type for a program as well as on the wire. */
+const wrongTypes: Readonly<Record<Fact["is"], readonly unknown[]>> = {
+  text: [5, true],
+  words: [5, true, {}, []],
+  number: ["5", true, {}, []],
+  flag: ["true", 1, 0, {}, []],
+  id: [5, true, []],
+  reference: [5, true, []],
+  boxed: [5, true],
+  object: ["x", 5, true, []],
+  list: ["x", 5, true, {}],
+  pairs: ["x", 5, true],
 };
 
 /** Values that are right, or wrong in one fact. */
@@ -64,6 +81,7 @@ class Maker {
   }
 
   make(fact: Fact, isWrong: boolean): Made {
+    if (isWrong && this.#below(4) === 0) return plain(this.#pick(wrongTypes[fact.is]), "400-196");
     switch (fact.is) {
       case "text": {
         const { min, max, start } = fact;
@@ -79,7 +97,7 @@ class Maker {
       }
       case "number": {
         const { min, max, whole } = fact;
-        if (!isWrong) return plain(this.#size(min, max));
+        if (!isWrong) return plain(this.#pick([this.#size(min, max), whole ? min : min + 0.5]));
         return plain(this.#pick([min - 1, max + 1, whole ? min + 0.5 : min - 0.5]), "400-196");
       }
       case "flag":
@@ -112,10 +130,13 @@ class Maker {
     );
     const made = there.map((each) => ({ ...each, ...this.make(each.fact, each === chosen) }));
     const wrong = isGone
-      ? { path: `.${chosen.name}`, code: "400-143" }
-      : inside(made.map(({ name, wrong }) => [`.${name}`, wrong]));
+      ? { path: `.${chosen.name}`, key: `.${chosen.wire}`, code: "400-143" }
+      : inside(made.map(({ name, wrong }, place) => [wrong, `.${name}`, `.${there[place]?.wire}`]));
     return {
-      wire: Object.fromEntries(made.map(({ wire }, place) => [there[place]?.wire, wire])),
+      wire: {
+        ...(isGone && this.#below(2) === 0 ? { [chosen.wire]: null } : {}),
+        ...Object.fromEntries(made.map(({ wire }, place) => [there[place]?.wire, wire])),
+      },
       program: Object.fromEntries(made.map(({ name, program }) => [name, program])),
       ...only(wrong),
     };
@@ -124,9 +145,9 @@ class Maker {
   /** How many items, and which of them is wrong; a wrong number is wrong itself. */
   #count(most: number, isWrong: boolean, distinct = most) {
     const way = isWrong ? this.#below(3) : 2;
-    if (way === 0) return { count: 0, wrong: { path: "", code: "400-196" } };
+    if (way === 0) return { count: 0, wrong: { path: "", key: "", code: "400-196" } };
     if (way === 1 && Number.isFinite(most) && distinct >= most)
-      return { count: most + 1, wrong: { path: "", code: "400-358" } };
+      return { count: most + 1, wrong: { path: "", key: "", code: "400-358" } };
     const count = this.#pick([1, 1 + this.#below(Math.min(distinct, 5)), Math.min(distinct, 100)]);
     return { count, item: isWrong ? this.#below(count) : -1 };
   }
@@ -136,12 +157,12 @@ class Maker {
     const made = Array.from({ length: count }, (_, place) => {
       const each = this.make(of, place === item);
       const name = names && { name: names[place % names.length] };
-      return name && each.wrong?.path !== ".name" ? changed(each, name) : each;
+      return name && !["", ".name"].includes(each.wrong?.path ?? ".") ? changed(each, name) : each;
     });
     return {
       wire: made.map(({ wire }) => wire),
       program: made.map(({ program }) => program),
-      ...only(wrong ?? inside(made.map((each, place) => [`[${place}]`, each.wrong]))),
+      ...only(wrong ?? inside(made.map((each, place) => [each.wrong, `[${place}]`]))),
     };
   }
 
@@ -152,15 +173,19 @@ class Maker {
     const start = this.#below(10);
     const made = Array.from({ length: count }, (_, place) => {
       const right = words?.[(start + place) % words.length] ?? `k${place}`.padEnd(place ? 1 : 255);
-      if (place !== item || !isKey) return { key: right, ...this.make(of, place === item) };
+      if (place !== item || !isKey) {
+        const { wrong, ...value } = this.make(of, place === item);
+        const inValue = wrong && { ...wrong, key: `.${names[1]}${wrong.key}` };
+        return { key: right, ...value, ...only(inValue) };
+      }
       const key = words ? `${right}_` : "k".repeat(256);
       const code = words ? "400-196" : "400-358";
-      return { key, ...this.make(of, false), wrong: { path: "", code } };
+      return { key, ...this.make(of, false), wrong: { path: "", key: `.${names[0]}`, code } };
     });
     return {
       wire: made.map(({ key, wire }) => ({ [names[0]]: key, [names[1]]: wire })),
       program: Object.fromEntries(made.map(({ key, program }) => [key, program])),
-      ...only(wrong ?? inside(made.map((each) => [`.${each.key}`, each.wrong]))),
+      ...only(wrong ?? inside(made.map((each, at) => [each.wrong, `.${each.key}`, `[${at}]`]))),
     };
   }
 }
@@ -212,8 +237,9 @@ describe.each(bodies)("%s", (kind, members) => {
         expect(failures.every(({ reason }) => reason.startsWith(path))).toBe(true);
         const { sent } = wireOperations.get(`POST /${definition.collection}`) ?? {};
         expect(sent?.(wire, "").length).toBeGreaterThan(0);
+        const serviceMessage = expect.stringContaining(`${wrong?.key.slice(1)}: `);
         await expect(hub.service.create(definition, wire)).rejects.toMatchObject({
-          details: { status: 400, serviceCode: wrong?.code },
+          details: { status: 400, serviceCode: wrong?.code, serviceMessage },
         });
       }),
       { numRuns: 2 * numRuns },

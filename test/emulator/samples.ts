@@ -2,18 +2,17 @@ import type { Definition, Field, Fields } from "../../provider/definition/define
 import type { JsonObject } from "../../provider/kernel/json.js";
 
 /** Ids of existing objects, by kind. */
-export type Ids = ReadonlyMap<string, string>;
+type Ids = ReadonlyMap<string, string>;
 
 const formats = { url: "https://x.example.com/y", email: "a@example.com", base64: "QUJD" } as const;
 
 /** A valid value of a field on the wire, with all its members. */
-export const sample = (field: Field, ids: Ids): unknown => {
+const sample = (field: Field, ids: Ids): unknown => {
   const box = (key: string | undefined, value: unknown) => (key ? { [key]: value } : value);
   switch (field.type) {
     case "text": {
-      const start = field.format ? formats[field.format] : "x";
-      const plain = start.padEnd(field.min ?? 0, "x");
-      return box(field.envelope, field.values?.[0] ?? plain);
+      const plain = field.format ? formats[field.format] : "x";
+      return box(field.envelope, field.values?.[0] ?? plain.padEnd(field.min ?? 0, "x"));
     }
     case "number":
       return Math.max(1, field.min ?? 1);
