@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Definition } from "../../provider/definition/define.js";
-import { jsonIn } from "../../provider/kernel/json.js";
+import { jsonIn, listAt, textAt } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { collectionOperations } from "../objects/collections.js";
 import {
@@ -9,7 +9,6 @@ import {
   getAssetRecord,
 } from "../runtime/asset-operations.js";
 import { getConversation, sendMessages } from "../runtime/conversation-operations.js";
-import { listAt, textOnPath } from "../runtime/messages.js";
 import { timestamp } from "../service/clock.js";
 import { beforeOperation, type FaultRule, sendWithFault } from "../service/faults.js";
 import type { EmulatedService, OperationHandler } from "../service/service.js";
@@ -282,8 +281,8 @@ const mostSubjects = 20;
 /** The messages of a body, and the conversations that they belong to. */
 const subjectsInMessages = (body: unknown): string[] =>
   listAt(body, "messages", "message").flatMap((message) => {
-    const conversation = textOnPath(message, "conversation", "id");
-    const id = textOnPath(message, "messageId");
+    const conversation = textAt(message, "conversation", "id");
+    const id = textAt(message, "messageId");
     return [
       ...(conversation === undefined ? [] : [`conversations/${conversation}`]),
       ...(id === undefined ? [] : [`messages/${id}`]),
@@ -303,7 +302,7 @@ const subjectsOf = (
     return [...new Set(subjectsInMessages(status < 400 ? body : jsonIn(sent?.text ?? "")))]
       .filter((subject) => subject.length <= longestId)
       .slice(0, mostSubjects);
-  const own = id || (status < 400 && textOnPath(body, "id")) || "";
+  const own = id || (status < 400 && textAt(body, "id")) || "";
   return own === "" || own.length > longestId ? [] : [`${collection}/${copied(own)}`];
 };
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Definition } from "../../provider/definition/define.js";
 import { namingOf } from "../../provider/definition/fields.js";
-import { asText, objectsIn } from "../../provider/kernel/json.js";
+import { asText, objectsIn, textAt } from "../../provider/kernel/json.js";
 import { account } from "../../provider/resources/account.js";
 import { resources } from "../../provider/resources/index.js";
 import { senderKinds } from "../../provider/resources/message-types.js";
@@ -23,7 +23,7 @@ import {
   type DeliveryFailure,
   deliveryFailures,
 } from "../runtime/delivery-failures.js";
-import { messageTypesOf, textOnPath } from "../runtime/messages.js";
+import { messageTypesOf } from "../runtime/messages.js";
 import { channelTypeOf, isAccountInUse } from "../runtime/recipients.js";
 import type { EmulatedService } from "../service/service.js";
 import { vendorWord } from "../service/switches.js";
@@ -79,9 +79,9 @@ const summaryOf = (
   phase,
   /** The object that it runs over. */
   subject: `${account.collection}/${accountId}`,
-  customer: textOnPath(about, "customer", "name") ?? "",
-  address: textOnPath(about, "account", "address") ?? "",
-  channelType: textOnPath(about, "account", "channel", "type") ?? "",
+  customer: textAt(about, "customer", "name") ?? "",
+  address: textAt(about, "account", "address") ?? "",
+  channelType: textAt(about, "account", "channel", "type") ?? "",
   messages: conversations.lengthOf(id),
   modified,
 });
@@ -155,8 +155,8 @@ const conversationAddresses = (service: EmulatedService) =>
     .filter((object) => isAccountInUse(service, object))
     .slice(0, most.addresses)
     .map((object) => ({
-      name: textOnPath(object, "name") ?? "",
-      address: textOnPath(object, "address") ?? "",
+      name: textAt(object, "name") ?? "",
+      address: textAt(object, "address") ?? "",
       channelType: channelTypeOf(service, object) ?? "",
     }));
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { JsonObject } from "../../provider/kernel/json.js";
+import { type JsonObject, valueAt } from "../../provider/kernel/json.js";
+import { largestFile, longestName } from "../../provider/resources/message-fields.js";
 import { senderKinds } from "../../provider/resources/message-types.js";
 import {
   discard,
@@ -24,12 +25,8 @@ import {
   extensionInName,
   type TransferMethod,
 } from "./asset-store.js";
-import { senderKindOf, valueOnPath } from "./messages.js";
+import { senderKindOf } from "./messages.js";
 import { isChannelType } from "./recipients.js";
-
-const longestName = 255;
-/** 10 MiB (public reference). */
-const mostBytes = 10_485_760;
 
 type Check = (value: unknown, errors: ValidationErrors, service: EmulatedService) => void;
 
@@ -51,15 +48,15 @@ const members: Readonly<Record<string, Check>> = {
       );
   },
   size: (value, errors) => {
-    const fits = Number.isInteger(value) && Number(value) >= 1 && Number(value) <= mostBytes;
-    if (!fits) errors.invalid(`must be a whole number of bytes from 1 to ${mostBytes}`);
+    const fits = Number.isInteger(value) && Number(value) >= 1 && Number(value) <= largestFile;
+    if (!fits) errors.invalid(`must be a whole number of bytes from 1 to ${largestFile}`);
   },
 };
 
 const assertValid = (service: EmulatedService, body: JsonObject): void => {
   const errors = new ValidationErrors();
   for (const [path, check] of Object.entries(members)) {
-    const value = valueOnPath(body, ...path.split("."));
+    const value = valueAt(body, ...path.split("."));
     if (value === undefined || value === null) errors.at(path).missing();
     else check(value, errors.at(path), service);
   }
@@ -89,8 +86,8 @@ export const createAssetRecord: OperationHandler = (service, call) => {
   const name = String(body.name);
   const asset: AssetRecord = {
     id: randomUUID(),
-    channelType: String(valueOnPath(body, "channel", "type")),
-    senderType: String(valueOnPath(body, "sender", "type")),
+    channelType: String(valueAt(body, "channel", "type")),
+    senderType: String(valueAt(body, "sender", "type")),
     name,
     size: Number(body.size),
     contentType: contentTypeFor(extensionInName(name) ?? ""),

@@ -1,5 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type JsonObject, jsonIn, objectOf, objectsIn } from "../../provider/kernel/json.js";
+import {
+  type JsonObject,
+  jsonIn,
+  listAt,
+  objectOf,
+  objectsIn,
+  textAt,
+  valueAt,
+} from "../../provider/kernel/json.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import type { Store, StoredObject } from "../objects/store.js";
 import type { FaultRule, Faults } from "../service/faults.js";
@@ -11,7 +19,7 @@ import {
   type StoredMessage,
 } from "./conversation-store.js";
 import { causeOfStatus, type DeliveryCause, isExampleUrl } from "./delivery-failures.js";
-import { listAt, stepsOf, textOnPath, valueOnPath } from "./messages.js";
+import { stepsOf } from "./messages.js";
 import {
   NoAnswer,
   NoAnswerInTime,
@@ -84,8 +92,8 @@ const framing = /^(content-length|transfer-encoding|connection|trailer|upgrade|k
 const headersOf = (list: readonly unknown[]): Record<string, string> =>
   Object.fromEntries(
     list.flatMap((entry) => {
-      const name = textOnPath(entry, "name")?.toLowerCase();
-      const value = valueOnPath(entry, "value");
+      const name = textAt(entry, "name")?.toLowerCase();
+      const value = valueAt(entry, "value");
       const isSent = name !== undefined && !framing.test(name) && typeof value === "string";
       return isSent ? [[name, value]] : [];
     }),
@@ -101,8 +109,8 @@ interface Fetched {
 }
 
 const basic = (object: StoredObject): string => {
-  const user = textOnPath(object, "basicAuth", "username") ?? "";
-  const password = textOnPath(object, "basicAuth", "password") ?? "";
+  const user = textAt(object, "basicAuth", "username") ?? "";
+  const password = textAt(object, "basicAuth", "password") ?? "";
   return `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
 };
 
@@ -112,22 +120,22 @@ const tokenIn = (text: string, path: string): string => {
   const reply = jsonIn(text);
   if (reply === undefined)
     throw new NoLogin("no token: the response from the token URL is not JSON");
-  const token = textOnPath(reply, ...steps);
+  const token = textAt(reply, ...steps);
   if (token) return token;
   throw new NoLogin("no token: the response has none at accessTokenPath");
 };
 
 /** The call that fetches a token; POST with JSON and `$.access_token` by default (assumed). */
 const tokenCall = (object: StoredObject, terms: CallTerms): OutgoingCall => {
-  const url = textOnPath(object, "oauth2", "tokenRequestUrl");
+  const url = textAt(object, "oauth2", "tokenRequestUrl");
   if (url === undefined) throw new NoLogin("no token: the authentication has no tokenRequestUrl");
-  const body = textOnPath(object, "oauth2", "payload");
+  const body = textAt(object, "oauth2", "payload");
   const own = headersOf(listAt(object, "oauth2", "headers"));
   const json = body === undefined ? {} : { "content-type": "application/json" };
   return {
     ...terms,
     url,
-    method: textOnPath(object, "oauth2", "method")?.toUpperCase() ?? "POST",
+    method: textAt(object, "oauth2", "method")?.toUpperCase() ?? "POST",
     headers: { ...json, ...own },
     ...(body === undefined ? {} : { body }),
     wantsBody: true,
@@ -149,7 +157,7 @@ class CallbackAuthentication {
    * @throws NoLogin if no token can be obtained
    */
   async headerFor(role: JsonObject, terms: CallTerms): Promise<string | undefined> {
-    const id = textOnPath(role, "authentication", "id");
+    const id = textAt(role, "authentication", "id");
     if (id === undefined) return undefined;
     const object = this.setUp.store.get(authentication.collection, id);
     if (!object) throw new NoLogin("the role's authentication does not exist");
@@ -161,7 +169,7 @@ class CallbackAuthentication {
 
   /** Causes a new token to be fetched, if this header is still in use. */
   async forget(role: JsonObject, header: string): Promise<void> {
-    const id = textOnPath(role, "authentication", "id") ?? "";
+    const id = textAt(role, "authentication", "id") ?? "";
     const known = this.#fetched.get(id);
     const token = await known?.token.catch(() => undefined);
     if (header === `Bearer ${token}` && this.#fetched.get(id) === known) this.#fetched.delete(id);
@@ -195,7 +203,7 @@ class CallbackAuthentication {
     });
     if (status < 200 || status > 299)
       throw new NoLogin(`no token: the token URL responded with ${status}`);
-    return tokenIn(body, textOnPath(object, "oauth2", "accessTokenPath") ?? "$.access_token");
+    return tokenIn(body, textAt(object, "oauth2", "accessTokenPath") ?? "$.access_token");
   }
 }
 
@@ -208,8 +216,8 @@ const mimeTypes = {
 };
 
 const v1Content = (content: unknown): JsonObject | undefined => {
-  const [form, type] = Object.entries(mimeTypes).find(([name]) => textOnPath(content, name)) ?? [];
-  return form === undefined ? undefined : { type, value: textOnPath(content, form) };
+  const [form, type] = Object.entries(mimeTypes).find(([name]) => textAt(content, name)) ?? [];
+  return form === undefined ? undefined : { type, value: textAt(content, form) };
 };
 
 const v1Attachment = ({ contentType, url, ...rest }: JsonObject): JsonObject => {
@@ -343,7 +351,7 @@ export class CallbackClient {
     const { conversations, faults, deadlineMs } = this.options;
     const role = roleOf(this.options, recipient);
     const conversation = conversations.get(message.conversationId);
-    const callback = textOnPath(role, "callback") ?? "";
+    const callback = textAt(role, "callback") ?? "";
     const url = addressForLog(callback);
     if (!role || !conversation || recipient.isInactive)
       return {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import type { JsonObject } from "../../provider/kernel/json.js";
+import { type JsonObject, textAt } from "../../provider/kernel/json.js";
+import { isAvailability, isDeletion } from "../../provider/resources/message-types.js";
 import { HttpError, invalidAttribute } from "../http/exchange.js";
 import type { StoredObject } from "../objects/store.js";
 import { timestamp } from "../service/clock.js";
@@ -12,8 +13,8 @@ import {
   type StoredMessage,
   transcriptJson,
 } from "./conversation-store.js";
-import { isAvailability, isDeletion, type ParsedMessage, parseMessages } from "./message-parser.js";
-import { assertCarried, sideOf, textOnPath } from "./messages.js";
+import { type ParsedMessage, parseMessages } from "./message-parser.js";
+import { assertCarried, sideOf } from "./messages.js";
 import {
   accountAt,
   accountOf,
@@ -115,9 +116,9 @@ class MessageBatch {
   /** The conversation of a message; undefined if it belongs to an entry point. */
   #conversationOf(parsed: ParsedMessage): StoredConversation | undefined {
     const { type, conversation } = parsed;
-    const id = textOnPath(conversation, "id");
+    const id = textAt(conversation, "id");
     if (id !== undefined) return this.#continued(id, parsed);
-    if (textOnPath(conversation, "type") !== undefined) return this.#survey(parsed);
+    if (textAt(conversation, "type") !== undefined) return this.#survey(parsed);
     if (isAvailability(type)) return undefined;
     const account = this.#account(parsed);
     return isDeletion(type) ? this.#completed(account, parsed) : this.#started(account, parsed);
@@ -125,8 +126,8 @@ class MessageBatch {
 
   /** The account that a message names. */
   #account({ path, conversation }: ParsedMessage): StoredObject {
-    const channelType = textOnPath(conversation, "account", "channel", "type") ?? "";
-    const address = textOnPath(conversation, "account", "address") ?? "";
+    const channelType = textAt(conversation, "account", "channel", "type") ?? "";
+    const address = textAt(conversation, "account", "address") ?? "";
     const account = accountAt(this.service, channelType, address);
     if (account) return account;
     throw invalidAttribute(
@@ -154,7 +155,7 @@ class MessageBatch {
     const { path, conversation } = parsed;
     if (conversation.account !== undefined) return this.#started(this.#account(parsed), parsed);
     const { store, conversations } = this.service;
-    const subject = conversations.get(textOnPath(conversation, "parent", "id") ?? "");
+    const subject = conversations.get(textAt(conversation, "parent", "id") ?? "");
     const owner = subject && accountOf(store, subject);
     if (!subject || !owner)
       throw invalidAttribute(`${path}.conversation.parent.id`, "there is no such conversation");
@@ -236,8 +237,8 @@ class MessageBatch {
 
   /** An attachment with the details of its asset; one of another origin stays unchanged. */
   #attachment(attachment: JsonObject, path: string): JsonObject {
-    const url = textOnPath(attachment, "url");
-    const id = textOnPath(attachment, "id") ?? this.service.signedUrls.assetIdIn(url, this.request);
+    const url = textAt(attachment, "url");
+    const id = textAt(attachment, "id") ?? this.service.signedUrls.assetIdIn(url, this.request);
     if (id === undefined) return attachment;
     const asset = this.#assets.get(id) ?? this.service.assets.get(id);
     if (!asset) {

@@ -1,7 +1,16 @@
-import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import {
+  isObject,
+  type JsonObject,
+  listAt,
+  objectOf,
+  textAt,
+  valueAt,
+} from "../../provider/kernel/json.js";
 import { contentForms, sendFields } from "../../provider/resources/message-fields.js";
 import {
-  isFurtherMessageType,
+  isAnyMessageType,
+  isAvailability,
+  isDeletion,
   isMessageType,
   isOwnMessageType,
   type SenderKind,
@@ -9,7 +18,7 @@ import {
 import { ValidationErrors } from "../http/exchange.js";
 import { checkFields } from "../objects/validate.js";
 import type { Switches } from "../service/switches.js";
-import { listAt, messageTypesOf, senderKindOf, textOnPath, valueOnPath } from "./messages.js";
+import { messageTypesOf, senderKindOf } from "./messages.js";
 
 /** One valid message from a request. */
 export interface ParsedMessage {
@@ -27,19 +36,12 @@ export interface ParsedMessage {
   readonly body: JsonObject;
 }
 
-/** Whether messages of this type change or remove an earlier message. */
-export const isDeletion = (type: string): boolean => type.startsWith("delete.") || type === "undo";
-
-/** Whether messages of this type belong to an entry point, not to a conversation. */
-export const isAvailability = (type: string): boolean =>
-  type === "agent.available" || type === "agent.unavailable";
-
 /** Sender and type, and whether this sender may send this type: specification §6. */
 const checkType = (type: string, sender: SenderKind, errors: ValidationErrors): void => {
-  if (isOwnMessageType(type) || isFurtherMessageType(type)) return;
   const allowed = messageTypesOf(sender);
-  if (!isMessageType(type)) errors.at("type").at("value").notAllowed(allowed);
-  else if (!allowed.includes(type)) errors.at("type").at("value").notForSender(allowed);
+  if (!isAnyMessageType(type)) errors.at("type").at("value").notAllowed(allowed);
+  else if (isMessageType(type) && !allowed.includes(type))
+    errors.at("type").at("value").notForSender(allowed);
 };
 
 /** Content has exactly one form, and a member of another one is none of its members. */
@@ -81,10 +83,10 @@ const parseMessage = (
   errors: ValidationErrors,
   switches: Switches,
 ): ParsedMessage => {
-  const type = textOnPath(value, "type", "value") ?? "";
-  const sender = senderKindOf(valueOnPath(value, "sender", "type"), switches) ?? "customer";
+  const type = textAt(value, "type", "value") ?? "";
+  const sender = senderKindOf(valueAt(value, "sender", "type"), switches) ?? "customer";
   const attachments = listAt(value, "attachments", "attachment").filter(isObject);
-  const parentId = textOnPath(value, "parent", "id");
+  const parentId = textAt(value, "parent", "id");
   // The service finds the recipients itself.
   const { conversation, recipients, messageId, ...body } = value;
   const about = isObject(conversation) ? conversation : {};
@@ -101,7 +103,7 @@ const parseMessage = (
     type,
     sender,
     conversation: about,
-    messageId: textOnPath(value, "messageId"),
+    messageId: textAt(value, "messageId"),
     parentId,
     attachments,
     body: objectOf(Object.entries(body)),

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { isObject, type JsonObject, listAt, textAt, valueAt } from "../../provider/kernel/json.js";
 import {
   type ConversationSide,
   conversationSides,
@@ -12,37 +12,6 @@ import { invalidAttribute } from "../http/exchange.js";
 import type { StoredObject } from "../objects/store.js";
 import { type Switches, vendorWord } from "../service/switches.js";
 import { extensionInName } from "./asset-store.js";
-
-/**
- * The part of a JSON value at this path, which consists of member names and list indexes; undefined
- * if a step does not exist.
- */
-export const valueOnPath = (value: unknown, ...steps: readonly (string | number)[]): unknown => {
-  let here = value;
-  for (const step of steps) {
-    if (typeof step === "number") here = Array.isArray(here) ? here[step] : undefined;
-    else here = isObject(here) && Object.hasOwn(here, step) ? here[step] : undefined;
-  }
-  return here;
-};
-
-/** The string at this path; undefined if there is no string or it is empty. */
-export const textOnPath = (
-  value: unknown,
-  ...steps: readonly (string | number)[]
-): string | undefined => {
-  const found = valueOnPath(value, ...steps);
-  return typeof found === "string" && found !== "" ? found : undefined;
-};
-
-/** The list at this path; an empty list if there is no list. */
-export const listAt = (
-  value: unknown,
-  ...steps: readonly (string | number)[]
-): readonly unknown[] => {
-  const found = valueOnPath(value, ...steps);
-  return Array.isArray(found) ? found : [];
-};
 
 /**
  * The steps of a simple JSONPath, such as `$.data.accessToken` or `$.tokens[0]`; undefined for any
@@ -85,7 +54,7 @@ const richPrefix = "richMessage.";
 const assertText = ({ maxTextLength }: Restrictions, { path, type, content }: CarriedMessage) => {
   if (type !== "text" || typeof maxTextLength !== "number") return;
   // Characters as people count them: one outside the Basic Multilingual Plane counts once.
-  if ([...(textOnPath(content, "text") ?? "")].length <= maxTextLength) return;
+  if ([...(textAt(content, "text") ?? "")].length <= maxTextLength) return;
   const rule = `must have at most ${maxTextLength} characters on this channel`;
   throw invalidAttribute(`${path}.content.text`, rule);
 };
@@ -154,7 +123,7 @@ const assertAttachments = (restrictions: Restrictions, message: CarriedMessage) 
  */
 export const assertCarried = (channel: StoredObject | undefined, message: CarriedMessage): void => {
   const direction = message.sender === "customer" ? "inbound" : "outbound";
-  const restrictions = valueOnPath(channel, "restrictions", direction);
+  const restrictions = valueAt(channel, "restrictions", direction);
   if (!isObject(restrictions)) return;
   assertText(restrictions, message);
   assertFeature(restrictions, message);

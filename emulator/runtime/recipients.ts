@@ -1,5 +1,5 @@
 import type { Definition } from "../../provider/definition/define.js";
-import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { isObject, type JsonObject, listAt, textAt, valueAt } from "../../provider/kernel/json.js";
 import { account } from "../../provider/resources/account.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
@@ -17,7 +17,7 @@ import {
   isReceipt,
   type StoredConversation,
 } from "./conversation-store.js";
-import { listAt, sideOf, textOnPath, valueOnPath } from "./messages.js";
+import { sideOf } from "./messages.js";
 
 /** The conversation's phase after a message of this type. */
 export const phaseAfter = (phase: ConversationPhase, type: string): ConversationPhase => {
@@ -95,7 +95,7 @@ export const accountAt = (setUp: SetUp, channelType: string, address: string) =>
 
 /** The type of the channel that an account uses. */
 export const channelTypeOf = (setUp: SetUp, owner: StoredObject): string | undefined =>
-  textOnPath(channelOf(setUp, owner), "type");
+  textAt(channelOf(setUp, owner), "type");
 
 /** Whether there is an active channel of this type. */
 export const isChannelType = (setUp: SetUp, type: string): boolean =>
@@ -113,7 +113,7 @@ export const accountOf = (
  * new conversation; undefined if unlimited.
  */
 export const idleTimeOf = (owner: StoredObject | undefined): number | undefined => {
-  const minutes = valueOnPath(owner, "chatConfigurations", "timeout");
+  const minutes = valueAt(owner, "chatConfigurations", "timeout");
   return typeof minutes === "number" && minutes > 0 ? minutes * 60_000 : undefined;
 };
 
@@ -148,15 +148,15 @@ const namedFor = (
   const [agent] = listAt(applications, "agentConfiguration", "agents");
   switch (side) {
     case "customer":
-      return partyOf(textOnPath(applications, "customerConfiguration", "customer", "id"));
+      return partyOf(textAt(applications, "customerConfiguration", "customer", "id"));
     case "bot": {
-      const id = textOnPath(bot, "participant", "id") ?? "";
-      return partyOf(textOnPath(bot, "id"), store.get(participant.collection, id));
+      const id = textAt(bot, "participant", "id") ?? "";
+      return partyOf(textAt(bot, "id"), store.get(participant.collection, id));
     }
     case "agent":
       return [
-        ...partyOf(textOnPath(bot, "onEscalation", "agent", "id")),
-        ...partyOf(textOnPath(agent, "id")),
+        ...partyOf(textAt(bot, "onEscalation", "agent", "id")),
+        ...partyOf(textAt(agent, "id")),
       ];
   }
 };
@@ -194,8 +194,8 @@ const rolesOf = (side: ConversationSide, { bot }: Named, { switches }: SetUp): S
 };
 
 const nameOn = (side: ConversationSide, { bot }: Named, { about }: StoredConversation) => {
-  if (side === "bot") return textOnPath(bot, "name");
-  return side === "customer" ? textOnPath(about, "customer", "name") : undefined;
+  if (side === "bot") return textAt(bot, "name");
+  return side === "customer" ? textAt(about, "customer", "name") : undefined;
 };
 
 /**

@@ -59,16 +59,25 @@ export const sameJson = (a: unknown, b: unknown): boolean => {
   );
 };
 
-/** Returns the value at a path of members; undefined if it is missing. */
-export const valueAt = (value: unknown, ...path: readonly string[]): unknown =>
-  path.reduce<unknown>(
-    (inner, name) => (isObject(inner) ? memberOf(inner, name) : undefined),
-    value,
-  );
+/** A path into a JSON value: names of members, and places in lists. */
+type Steps = readonly (string | number)[];
 
-/** Returns the nonempty string at a path of members; undefined if there is none. */
-export const textAt = (value: unknown, ...path: readonly string[]): string | undefined =>
+/** Returns the value at a path; undefined if it is missing. */
+export const valueAt = (value: unknown, ...path: Steps): unknown =>
+  path.reduce<unknown>((inner, step) => {
+    if (typeof step === "number") return Array.isArray(inner) ? inner[step] : undefined;
+    return isObject(inner) ? memberOf(inner, step) : undefined;
+  }, value);
+
+/** Returns the nonempty string at a path; undefined if there is none. */
+export const textAt = (value: unknown, ...path: Steps): string | undefined =>
   filledText(valueAt(value, ...path));
+
+/** Returns the list at a path; an empty one if there is none. */
+export const listAt = (value: unknown, ...path: Steps): readonly unknown[] => {
+  const found = valueAt(value, ...path);
+  return Array.isArray(found) ? found : [];
+};
 
 /**
  * Returns the objects in a list, even if the list is wrapped as `{ [wrapper]: [ … ] }`; empty if

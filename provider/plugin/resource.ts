@@ -96,7 +96,11 @@ const addedInputs = (
 /** Values of the lifecycle that no program gives. */
 const reserved = ["owner", "autoName", "extraSecrets", "markedSecrets", "__provider"];
 
-const checkResponse = (inputs: JsonObject, failures: readonly string[]): Messages.CheckResponse => {
+/** Returns the answer to a check: the inputs, and the rules that they break. */
+export const checkResponse = (
+  inputs: JsonObject,
+  failures: readonly string[],
+): Messages.CheckResponse => {
   const response = new messages.CheckResponse();
   response.setInputs(structOf(inputs));
   for (const reason of failures) {

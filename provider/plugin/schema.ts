@@ -11,7 +11,7 @@ import {
 } from "../definition/declarations.js";
 import type { Definition, Field, Fields, MemberRule, Members } from "../definition/define.js";
 import { naturalKey, withArticle } from "../definition/fields.js";
-import { describePackage, packageName } from "../kernel/package.js";
+import { describePackage, type PackageDescription, packageName } from "../kernel/package.js";
 import { pluginToken, typeToken } from "../pointer.js";
 import { resources } from "../resources/index.js";
 import { settingTable } from "../service/setting-table.js";
@@ -67,15 +67,9 @@ interface FunctionSpec {
 }
 
 /** A Pulumi package schema as JSON: resources, types, and functions, keyed by token. */
-export interface PackageSchema {
+export interface PackageSchema extends PackageDescription {
   readonly name: string;
   readonly displayName: string;
-  readonly version: string;
-  readonly description: string;
-  readonly keywords: readonly string[];
-  readonly license?: string;
-  readonly homepage?: string;
-  readonly repository?: string;
   readonly language: Readonly<Record<"nodejs" | "python" | "go", object>>;
   readonly config: { readonly variables: PropertySpecs };
   readonly provider: { readonly description: string; readonly inputProperties: PropertySpecs };

@@ -14,10 +14,9 @@ import {
   messages,
   pluginMessages,
   providerServices,
-  structOf,
   valuesOf,
 } from "./protocol.js";
-import { type ConfiguredRun, resourceMethods } from "./resource.js";
+import { type ConfiguredRun, checkResponse, resourceMethods } from "./resource.js";
 import { packageSchema } from "./schema.js";
 import { plainValues } from "./values.js";
 
@@ -54,15 +53,7 @@ const providerMethods = () => {
       valuesOf(request.getNews()),
     );
     if (warning) show(warning, request.getUrn(), "warning");
-    const response = new messages.CheckResponse();
-    response.setInputs(structOf(inputs));
-    for (const reason of failures) {
-      // No property: the engine would print its value.
-      const failure = new messages.CheckFailure();
-      failure.setReason(reason);
-      response.addFailures(failure);
-    }
-    return response;
+    return checkResponse(inputs, failures);
   };
 
   const diffConfig = (request: Messages.DiffRequest) => {

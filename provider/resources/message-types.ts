@@ -150,13 +150,18 @@ export const isOwnMessageType = (text: unknown): text is OwnMessageType =>
 /** A type of the specification, one that only the vendor lists, or one of one's own. */
 export type AnyMessageType = MessageType | FurtherMessageType | OwnMessageType;
 
-/** Whether a value is one of the types that the vendor lists besides those of the specification. */
-export const isFurtherMessageType = (text: unknown): text is FurtherMessageType =>
-  furtherMessageTypes.some((type) => type === text);
-
 /** Whether a value is a type of the specification, one that only the vendor lists, or an own one. */
 export const isAnyMessageType = (text: unknown): text is AnyMessageType =>
-  isMessageType(text) || isFurtherMessageType(text) || isOwnMessageType(text);
+  isMessageType(text) ||
+  isOwnMessageType(text) ||
+  furtherMessageTypes.some((type) => type === text);
+
+/** Whether messages of this type change or remove an earlier message. */
+export const isDeletion = (type: string): boolean => type.startsWith("delete.") || type === "undo";
+
+/** Whether messages of this type belong to an entry point, not to a conversation (vendor). */
+export const isAvailability = (type: string): boolean =>
+  type === "agent.available" || type === "agent.unavailable";
 
 const neutral = "platform_";
 

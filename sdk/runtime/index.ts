@@ -68,40 +68,39 @@ export {
   conversationApp,
   type MessageHandler,
 } from "./callbacks.js";
-export type {
-  ConnectionOptions,
-  ConnectionSettings,
-  RunningEmulator,
-  ServiceCall,
+export {
+  type ConnectionOptions,
+  type ConnectionSettings,
+  type ConversationClient,
+  connect,
+  type RunningEmulator,
+  type ServiceCall,
 } from "./connect.js";
-export { type ConversationClient, connect } from "./connect.js";
 export type { ContentSource, DownloadTarget } from "./content-streams.js";
 export type { OnProgress, TransferOptions } from "./content-transfer.js";
 export type { CallOptions } from "./input-schemas.js";
-export type {
-  Availability,
-  Contact,
-  ConversationReference,
-  Customer,
-  FirstMessage,
-  Message,
-  MessageFrame,
-  MessageFrom,
-  MessageOf,
-  MessageReference,
-  NewConversation,
-  OtherMessage,
-  Reply,
-  Sender,
-  SurveyConversation,
-} from "./message.js";
 export {
   type Attachment,
+  type Availability,
   type BodyOf,
+  type Contact,
+  type ConversationReference,
   type ConversationState,
+  type Customer,
+  type FirstMessage,
   type ListPicker,
+  type Message,
+  type MessageFrame,
+  type MessageFrom,
+  type MessageOf,
+  type MessageReference,
   messageBodies,
+  type NewConversation,
+  type OtherMessage,
+  type Reply,
   type RichLink,
+  type Sender,
+  type SurveyConversation,
 } from "./message.js";
 export {
   type MessageMemory,
@@ -111,8 +110,9 @@ export {
   redisMemory,
   type Taken,
 } from "./message-memory.js";
-export type { Conversation, Conversations } from "./messages.js";
 export {
+  type Conversation,
+  type Conversations,
   isConversationOver,
   type Messages,
   type SendOptions,

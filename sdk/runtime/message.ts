@@ -7,6 +7,7 @@ import {
 } from "../../provider/resources/message-fields.js";
 import {
   type FurtherMessageType,
+  isAvailability,
   isMessageType,
   isOwnMessageType,
   type MessageType,
@@ -352,12 +353,11 @@ export type MessageFrame = Readonly<z.input<typeof messageFrame>>;
 
 /** The schema of a message's members beside its type and sender. */
 export const schemaFor = (type: string): z.ZodType => {
-  const isAvailability = type === "agent.available" || type === "agent.unavailable";
   const body = isMessageType(type) ? messageBodies[type] : openBody;
   return z.strictObject({
     ...messageFrame.shape,
     ...(isOwnMessageType(type) ? ownBody : body).shape,
-    conversation: isAvailability ? availability : conversation,
+    conversation: isAvailability(type) ? availability : conversation,
   });
 };
 

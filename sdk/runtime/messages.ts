@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { Fields } from "../../provider/definition/define.js";
+import { mergeDeep } from "../../provider/definition/extra.js";
 import { fieldViolations } from "../../provider/definition/violations.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import {
   isObject,
   type JsonObject,
-  objectOf,
   objectsIn,
   textAt,
   valueAt,
@@ -20,6 +20,7 @@ import {
 import {
   furtherMessageTypes,
   isAnyMessageType,
+  isDeletion,
   isMessageType,
   isSenderKind,
   maySend,
@@ -173,7 +174,7 @@ const conversationIdOf = (given: GivenConversation): string | undefined => {
 const startsOne = ({ type, conversation }: AnyMessage): boolean =>
   typeof conversation === "object" &&
   ("account" in conversation || "survey" in conversation) &&
-  !(type.startsWith("delete.") || type === "undo");
+  !isDeletion(type);
 
 /** What some types say about a conversation, beside its ID. */
 const saidOf = (message: AnyMessage): JsonObject => {
@@ -262,16 +263,6 @@ const contentOf = (which: string, message: AnyMessage): JsonObject | undefined =
   return forms === 0 ? undefined : { ...form, ...withoutUndefined({ redact }) };
 };
 
-/** Both, at every depth; if both have a value that is no object, the second. */
-const merged = (one: JsonObject, other: JsonObject): JsonObject =>
-  objectOf([
-    ...Object.entries(one),
-    ...Object.entries(other).map(([name, value]) => {
-      const known = Object.hasOwn(one, name) ? one[name] : undefined;
-      return [name, isObject(known) && isObject(value) ? merged(known, value) : value] as const;
-    }),
-  ]);
-
 /** The limits of the service that a part of a body exceeds, such as `content.text must have …`. */
 const brokenRules = (fields: Fields, part: JsonObject): string =>
   fieldViolations({ kind: "a message", fields }, part)
@@ -301,18 +292,9 @@ const messageToWire = (which: string, message: AnyMessage, platformName: string)
   });
   const broken = brokenRules(messageFields, wire);
   if (broken !== "") throw refused(which, `(${message.type}) is not valid: ${broken}`);
-  const sent = merged(wire, { sender: { type: senderToWire(kind, platformName) } });
-  return message.extra ? merged(sent, message.extra) : sent;
+  const sent = mergeDeep(wire, { sender: { type: senderToWire(kind, platformName) } });
+  return message.extra ? mergeDeep(sent, message.extra) : sent;
 };
-
-/** The body of a call that sends these messages. `metadata` is about the whole call. */
-const sendBody = (
-  message: readonly JsonObject[],
-  metadata?: Readonly<Record<string, string>>,
-): JsonObject => ({
-  ...(metadata ? { metadata: { attributes: pairs(metadata) } } : {}),
-  messages: { message },
-});
 
 /**
  * The service's response to one accepted message, with missing members filled in from the sent
@@ -517,12 +499,6 @@ const partly = (sent: number, all: number, error: unknown): unknown => {
   );
 };
 
-const inConversation = async (sent: Promise<SentMessages>): Promise<Sent> => {
-  const { conversationId, messages } = await sent;
-  if (conversationId === undefined) throw unnamed();
-  return { conversationId, messages };
-};
-
 /** Returns the message operations for a connection. */
 export const messagesOf = (request: Request, platformName: string): Messages => {
   const call = async ({ body, named }: SentParts, signal?: AbortSignal) => {
@@ -552,8 +528,8 @@ export const messagesOf = (request: Request, platformName: string): Messages => 
       const one = given();
       const { metadata, signal } = checkedInput(sending.title, "options", sendOptions, options);
       const messages: readonly M[] = isList(one) ? one : [one];
-      const attributes = metadata && { attributes: pairs(metadata) };
-      const broken = attributes ? brokenRules(metadataFields, attributes) : "";
+      const about = metadata && { attributes: pairs(metadata) };
+      const broken = about ? brokenRules(metadataFields, about) : "";
       if (broken !== "") throw refused("metadata:", broken);
       assertMessages(messages, isOther);
       // Until the answers are there, the caller may change the messages.
@@ -564,10 +540,8 @@ export const messagesOf = (request: Request, platformName: string): Messages => 
         starts: startsOne(message),
       }));
       const calls = inCalls(wires).map((named): SentParts => {
-        const body = sendBody(
-          named.map(({ wire }) => wire),
-          metadata,
-        );
+        const message = named.map(({ wire }) => wire);
+        const body = { ...withoutUndefined({ metadata: about }), messages: { message } };
         assertJson(sending.title, "the message", body);
         return { body, named };
       });
@@ -584,8 +558,11 @@ export const messagesOf = (request: Request, platformName: string): Messages => 
     }
     return { messages: sent, ...withoutUndefined({ conversationId: sent[0]?.conversationId }) };
   };
-  const within = (given: () => Message, options?: SendOptions) =>
-    inConversation(sendAll(given, options));
+  const within = async (given: () => Message, options?: SendOptions): Promise<Sent> => {
+    const { conversationId, messages } = await sendAll(given, options);
+    if (conversationId === undefined) throw unnamed();
+    return { conversationId, messages };
+  };
   return {
     send: (message, options) => sendAll(() => message, options),
     sendOther: (message, options) => sendAll(() => message, options, true),

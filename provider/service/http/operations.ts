@@ -84,12 +84,6 @@ export const setUpOperation = (definition: Definition, action: SetUpAction): Ope
   };
 };
 
-/** The endpoint names, as in messages and statistics, for the given operations of a kind. */
-export const endpointNames = (
-  definition: Definition,
-  actions: readonly SetUpAction[],
-): readonly string[] => actions.map((action) => endpointName(setUpOperation(definition, action)));
-
 /** The operations for using an account (specification §4.2). */
 export const runtimeOperations = {
   sendMessage: {
