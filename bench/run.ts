@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { unlessAborted } from "../cli/account/read-account.js";
 import { CommandFailure, messageOf } from "../cli/command.js";
 import { interruption } from "../cli/interruption.js";
 import { type Progress, progressOn } from "../cli/terminal/progress.js";
@@ -51,14 +52,6 @@ const refreshCases = (): readonly RefreshCase[] =>
 const ended = (): CommandFailure =>
   new CommandFailure("The benchmark was interrupted. No figures were saved.", 130);
 
-const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const giveUp = (): void => reject(ended());
-    if (signal.aborted) return giveUp();
-    signal.addEventListener("abort", giveUp, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", giveUp));
-  });
-
 /** Options of a run. */
 interface MeasureOptions {
   readonly progress: Progress;
@@ -75,7 +68,7 @@ const part = async <T>(
 ): Promise<T> => {
   const step = progress.step(doing);
   try {
-    const result = await unlessAborted(work(), signal);
+    const result = await unlessAborted(signal, work(), ended);
     step.done();
     return result;
   } catch (error) {

@@ -152,11 +152,15 @@ const mostRepeats = 2;
 const cancelled = (): ConversationError =>
   new ConversationError("CANCELLED", "Reading the account was canceled; nothing was changed.");
 
-/** The same work, or `CANCELLED` as soon as the signal fires. */
-const unlessAborted = <T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> => {
+/** The same work, or a failure as soon as the signal fires. Default: `CANCELLED`. */
+export const unlessAborted = <T>(
+  signal: AbortSignal | undefined,
+  work: Promise<T>,
+  failure: () => Error = cancelled,
+): Promise<T> => {
   if (!signal) return work;
   return new Promise<T>((resolve, reject) => {
-    const stop = () => reject(cancelled());
+    const stop = () => reject(failure());
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { pascal } from "../../provider/definition/declarations.js";
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
 import { itemPath, memberPath } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
@@ -108,7 +109,7 @@ export const secretKeys = () => {
   return {
     secrets: secrets as readonly ProgramSecret[],
     keyOf: (resource: PlannedResource, path: string): string => {
-      const plain = resource.variable + upperFirst(camelCase(wordsIn(insideFirst(path))));
+      const plain = resource.variable + pascal(camelCase(wordsIn(insideFirst(path))));
       const suffix = hash("sha256", path).slice(0, 6);
       const key = taken.has(plain.toLowerCase()) ? `${plain}${suffix}` : plain;
       taken.add(key.toLowerCase());
@@ -120,8 +121,6 @@ export const secretKeys = () => {
 
 /** `password` of `basicAuth.password`: the variable says which object. */
 const insideFirst = (path: string): string => path.replace(/^\w+(?=[.[])/, "");
-
-const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const step = "  ";
 

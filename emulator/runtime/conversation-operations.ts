@@ -75,7 +75,9 @@ class MessageBatch {
     if (!conversation) return;
     this.#assertNew(parsed, conversation.id);
     this.#assertParent(parsed, conversation.id);
-    const attachments = this.#attachments(parsed);
+    const attachments = parsed.attachments.map((each, place) =>
+      this.#attachment(each, `${parsed.path}.attachments.attachment[${place}]`),
+    );
     this.#assertCarried(parsed, attachments, conversation);
     const recipients = sidesFor(sender, type, conversation.phase).map((side) =>
       recipientOn(this.service, conversation, side),
@@ -227,12 +229,6 @@ class MessageBatch {
     if (earlier.some(({ id }) => id === parentId)) return;
     const rule = "the conversation has no such message";
     throw invalidAttribute(`${path}.parent.id`, rule);
-  }
-
-  #attachments({ path, attachments }: ParsedMessage): readonly JsonObject[] {
-    return attachments.map((each, place) =>
-      this.#attachment(each, `${path}.attachments.attachment[${place}]`),
-    );
   }
 
   /** An attachment with the details of its asset; one of another origin stays unchanged. */

@@ -44,7 +44,8 @@ const shortJson = (value: unknown): string =>
 const shown = (field: Field, value: unknown): string =>
   field.secret ? hidden : shortJson(veiled(field, value));
 
-const isThere = (value: unknown): boolean => value !== undefined && value !== null;
+/** Whether a value is neither undefined nor null. */
+export const isThere = (value: unknown): boolean => value !== undefined && value !== null;
 
 const change = (field: Field, path: string, from: unknown, to: unknown): FieldChange[] => [
   {
@@ -156,8 +157,7 @@ export const extraChanges = (
     const isSecret = secretPaths.includes("") || secretPaths.includes(place);
     if (!isSecret && isObject(value) && isObject(there)) return inObject(there, value, path, place);
     if (!isSecret && sameExtra(there, value)) return [];
-    const isThere = there !== undefined && there !== null;
-    return [{ path, ...(isThere ? { from: hidden } : {}), to: hidden }];
+    return [{ path, ...(isThere(there) ? { from: hidden } : {}), to: hidden }];
   };
   const inObject = (
     there: unknown,

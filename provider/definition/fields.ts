@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, jsonIn, memberOf, objectOf } from "../kernel/json.js";
+import { isObject, type JsonObject, jsonIn, listAt, memberOf, objectOf } from "../kernel/json.js";
 import { holdsUnknown, unknownValue } from "../kernel/stand-ins.js";
 import {
   type Definition,
@@ -16,6 +16,12 @@ import {
 /** The field with a name in a program, if there is one. */
 const fieldOf = (fields: Fields, name: string): Field | undefined =>
   Object.hasOwn(fields, name) ? fields[name] : undefined;
+
+/** The field of a member: of an object the one with its name, of a map the one of all. */
+export const fieldOfMember = (field: Field | undefined, name: string): Field | undefined => {
+  if (field?.type === "map") return field.of;
+  return field?.type === "object" ? fieldOf(field.fields, name) : undefined;
+};
 
 /** Returns the name of a field in the service's JSON. */
 export const wireName = (name: string, field: Field): string => field.wire ?? name;
@@ -106,12 +112,10 @@ export const membersIn = (fields: Fields, values: JsonObject): readonly FieldVal
   );
 };
 
-const itemsIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
 const entriesIn = (field: MapField, value: unknown): readonly (readonly [string, unknown])[] =>
   isObject(value)
     ? Object.entries(value)
-    : itemsIn(value)
+    : listAt(value)
         .filter(isObject)
         .map((entry) => [keyOf(field, entry) ?? "", memberOf(entry, membersOf(field).value)]);
 
@@ -123,7 +127,7 @@ const insideValue = (field: Field, value: unknown, path: string): FieldValue[] =
     case "list":
       return [
         own,
-        ...itemsIn(unwrapped(field.envelope, value)).flatMap((item, place) =>
+        ...listAt(unwrapped(field.envelope, value)).flatMap((item, place) =>
           insideValue(field.of, item, `${path}[${place}]`),
         ),
       ];

@@ -1,4 +1,12 @@
-import { isBlank, isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
+import {
+  isBlank,
+  isObject,
+  type JsonObject,
+  listAt,
+  memberOf,
+  objectOf,
+  valueAt,
+} from "../kernel/json.js";
 import type { Field, Fields, ListField, MapField, MemberRule, Members } from "./define.js";
 import { defaultIn, itemPath, memberPath } from "./fields.js";
 import { pairs, plainText, sameContent } from "./meaning.js";
@@ -81,14 +89,14 @@ const mergeItems = (
   path: string,
   merging: Merging,
 ): Part => {
-  const there = partnersOf(field, desired, itemsIn(live));
-  const known = partnersOf(field, desired, itemsIn(prior));
-  return listOf(
-    desired.map((item, place) => {
-      const sides = { live: there[place], desired: item, prior: known[place] };
-      return mergeValue(field.of, sides, itemPath(path, field, item, place), merging);
-    }),
-  );
+  const there = partnersOf(field, desired, listAt(live));
+  const known = partnersOf(field, desired, listAt(prior));
+  const parts = desired.map((item, place) => {
+    const sides = { live: there[place], desired: item, prior: known[place] };
+    return mergeValue(field.of, sides, itemPath(path, field, item, place), merging);
+  });
+  const values = parts.map(({ value }) => value);
+  return wholeOf(parts, values);
 };
 
 const mergeEntries = (
@@ -177,13 +185,6 @@ const wholeOf = (parts: readonly Part[], value: unknown): Part =>
     value,
     parts.flatMap(({ hidden }) => hidden),
     parts.flatMap(({ undeclared }) => undeclared),
-  );
-
-/** A list composed of its items. */
-const listOf = (parts: readonly Part[]): Part =>
-  wholeOf(
-    parts,
-    parts.map(({ value }) => value),
   );
 
 /** An object or a map composed of its members. */
@@ -299,9 +300,9 @@ const inObject = (fields: Fields, sides: Sides): Sides[] =>
     : [];
 
 const inList = (field: ListField, { live, desired, prior }: Sides): Sides[] => {
-  const known = itemsIn(prior);
-  const there = partnersOf(field, known, itemsIn(live));
-  const wanted = partnersOf(field, known, itemsIn(desired));
+  const known = listAt(prior);
+  const there = partnersOf(field, known, listAt(live));
+  const wanted = partnersOf(field, known, listAt(desired));
   return known.flatMap((item, place) =>
     there[place] === undefined
       ? []
@@ -379,8 +380,6 @@ export const displaced = (
   return new Set(chosen === undefined ? [] : members.filter((name) => name !== chosen));
 };
 
-const itemsIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
 /** For each item, the corresponding one in another list; undefined if there is none. */
 const partnersOf = (
   field: ListField,
@@ -405,12 +404,9 @@ interface Sides {
   readonly prior: unknown;
 }
 
-const memberIn = (value: unknown, name: string): unknown =>
-  isObject(value) ? memberOf(value, name) : undefined;
-
 /** The same member of all three; undefined if one is not an object or has no such member. */
 const memberSides = ({ live, desired, prior }: Sides, name: string): Sides => ({
-  live: memberIn(live, name),
-  desired: memberIn(desired, name),
-  prior: memberIn(prior, name),
+  live: valueAt(live, name),
+  desired: valueAt(desired, name),
+  prior: valueAt(prior, name),
 });

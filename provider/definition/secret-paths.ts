@@ -1,14 +1,7 @@
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { isSecretValue, secretPathsBelow } from "../kernel/stand-ins.js";
 import type { Field, Fields } from "./define.js";
-
-/** The field of a member: of an object the one with its name, of a map the one of all. */
-const fieldOfMember = (field: Field | undefined, name: string): Field | undefined => {
-  if (field?.type === "map") return field.of;
-  return field?.type === "object" && Object.hasOwn(field.fields, name)
-    ? field.fields[name]
-    : undefined;
-};
+import { fieldOfMember } from "./fields.js";
 
 /** @param field what the definition knows of the value; what is secret by it needs no mark */
 const pathsIn = (value: unknown, field?: Field): readonly string[] => {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
+import { isObject, type JsonObject, listAt, memberOf, objectOf } from "../kernel/json.js";
 import type { Definition, Field, Fields, ListField, MapField, TextField } from "./define.js";
 import { fieldsByWireName, keyOf, membersOf, unwrapped, wireName } from "./fields.js";
 
@@ -150,7 +150,5 @@ export const readWire = (field: Field, wire: unknown): unknown =>
   fromWire(field, wire, neutralVendor);
 
 /** Returns the items in a list on the wire; empty if the value is not a list. */
-export const itemsOf = (field: ListField, wire: unknown): readonly unknown[] => {
-  const items = unwrapped(field.envelope, wire);
-  return Array.isArray(items) ? items : [];
-};
+export const itemsOf = (field: ListField, wire: unknown): readonly unknown[] =>
+  listAt(unwrapped(field.envelope, wire));

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
+import { isThere } from "../definition/changes.js";
 import type { Definition, Field } from "../definition/define.js";
+import { fieldOfMember } from "../definition/fields.js";
 import { sameValue } from "../definition/meaning.js";
 import { isObject, type JsonObject, memberOf } from "../kernel/json.js";
 
@@ -15,8 +17,6 @@ const below = (path: string, name: string): string => {
   if (!/^[A-Za-z_]\w*$/.test(name)) return `${path}[${JSON.stringify(name)}]`;
   return path ? `${path}.${name}` : name;
 };
-
-const isThere = (value: unknown): boolean => value !== undefined && value !== null;
 
 const changesAt = (
   path: string,
@@ -38,7 +38,7 @@ const changesAt = (
         below(path, name),
         memberOf(from, name),
         memberOf(to, name),
-        memberField(field, name),
+        fieldOfMember(field, name),
       ),
     );
   }
@@ -49,13 +49,6 @@ const changesAt = (
     );
   }
   return [{ path, kind: "update" }];
-};
-
-const memberField = (field: Field | undefined, name: string): Field | undefined => {
-  if (field?.type === "map") return field.of;
-  return field?.type === "object" && Object.hasOwn(field.fields, name)
-    ? field.fields[name]
-    : undefined;
 };
 
 /**

@@ -32,7 +32,8 @@ export interface EmulatedAddresses {
 const isBelow = (address: string, starts: readonly unknown[]): boolean =>
   starts.some((start) => typeof start === "string" && address.startsWith(`${start}/`));
 
-const isLocal = (address: string): boolean =>
+/** Whether a URL leads to this machine. */
+export const isLocal = (address: string): boolean =>
   URL.canParse(address) && isLoopback(new URL(address).hostname);
 
 /** What the variable holds; undefined beside no emulator. A text that cannot be read permits nothing. */

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isObject, textAt } from "../../provider/kernel/json.js";
 import { authentication } from "../../provider/resources/authentication.js";
-import { isLoopback } from "../../provider/service/setting-table.js";
+import { isLocal } from "../../provider/service/emulated-settings.js";
 import { callbackFailures } from "../runtime/callbacks.js";
 import { errorText, type HubRecords, plainAddress } from "./checks.js";
 import type { CallbackHandler, CallbackHandlers } from "./pulumi-runs.js";
@@ -33,9 +33,6 @@ interface Failure {
 
 /** A server that receives an account's callbacks in a test, in place of the production servers. */
 export type CallbackServer = Awaited<ReturnType<typeof startCallbackServer>>;
-
-const isOnThisMachine = (address: string): boolean =>
-  URL.canParse(address) && isLoopback(new URL(address).hostname);
 
 /** The address of the account that a request to a path was led here from. */
 const addressIn = (path: string): string => {
@@ -100,7 +97,7 @@ export const startCallbackServer = async () => {
   return {
     /** The actual destination of a call to a URL of the account. */
     route: (address: string): string =>
-      isOnThisMachine(address) && !handlers.has(plainAddress(address))
+      isLocal(address) && !handlers.has(plainAddress(address))
         ? address
         : `http://127.0.0.1:${port}${base}${encodeURIComponent(address)}`,
     /** Sets the handlers for the calls that follow. */
