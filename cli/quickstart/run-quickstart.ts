@@ -12,7 +12,7 @@ import {
   wrapped,
   wrappedText,
 } from "../../provider/kernel/columns.js";
-import { asText } from "../../provider/kernel/json.js";
+import { asText, textsInside } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import { tryLock } from "../../provider/pulumi-cli/own-folders.js";
@@ -65,16 +65,9 @@ const readObjects = async (
   }
 };
 
-/** Every text inside a JSON value. */
-const textsIn = (value: unknown): readonly string[] => {
-  if (typeof value === "string") return [value];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.values(value).flatMap(textsIn);
-};
-
 /** Names of the other objects that an object mentions by ID. */
 const mentioned = (object: ServiceObject, names: ReadonlyMap<string, string>): string => {
-  const ids = new Set(textsIn(object.body).filter((text) => text !== object.id));
+  const ids = new Set(textsInside(object.body).filter((text) => text !== object.id));
   return [...ids].flatMap((id) => names.get(id) ?? []).join("\n");
 };
 

@@ -250,12 +250,15 @@ export const receive = (
     });
   });
 
-/** Reads and discards the rest of a refused body, so that the connection can carry the response. */
-export const discard = (request: IncomingMessage): void => {
+/**
+ * Reads and discards the rest of a body, so that the connection can carry the response, or the next
+ * call; closes it after `most` bytes.
+ */
+export const discard = (message: IncomingMessage, most = mostIgnored): void => {
   let bytes = 0;
-  request.on("data", (chunk: Buffer) => {
+  message.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > mostIgnored) request.destroy();
+    if (bytes > most) message.destroy();
   });
 };
 

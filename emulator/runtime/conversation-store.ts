@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { z } from "zod";
-import { isObject, type JsonObject, objectOf, objectsIn } from "../../provider/kernel/json.js";
+import { type JsonObject, objectOf, objectsIn, textsInside } from "../../provider/kernel/json.js";
 import { timestamp } from "../service/clock.js";
 import type { Journal } from "../service/journal.js";
 
@@ -243,15 +243,10 @@ export const placeIn = (text: string, sought: string): number =>
 /** Whether a string contains another, in any case. */
 export const isWithin = (text: string, sought: string): boolean => placeIn(text, sought) >= 0;
 
-const textsIn = (value: unknown): readonly string[] => {
-  if (typeof value === "string") return [value];
-  return isObject(value) || Array.isArray(value) ? Object.values(value).flatMap(textsIn) : [];
-};
-
 /** What a message says: the texts in its content, and what its attachments are called. */
 const textsOf = ({ body }: StoredMessage): readonly string[] => [
-  ...textsIn(body.content),
-  ...objectsIn(body.attachments, "attachment").flatMap(({ name, url }) => textsIn(name ?? url)),
+  ...textsInside(body.content),
+  ...objectsIn(body.attachments, "attachment").flatMap(({ name, url }) => textsInside(name ?? url)),
 ];
 
 /** A conversation that contains what was sought. */

@@ -1,5 +1,6 @@
 import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request } from "node:http";
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
+import { discard } from "../http/exchange.js";
 
 /** The caller left while it waited for its turn. */
 const gone = new Error("The call was canceled.");
@@ -152,16 +153,6 @@ const bodyOf = (response: IncomingMessage): Promise<string> =>
     response.on("close", () => reject(new UnusableAnswer("the response is incomplete")));
   });
 
-/** An endless body must not hold the connection forever. */
-const drop = (response: IncomingMessage): void => {
-  let bytes = 0;
-  response.on("error", () => undefined);
-  response.on("data", (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > mostBytes) response.destroy();
-  });
-};
-
 const reasonOf = (error: unknown): string => {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : "the call failed";
@@ -190,7 +181,9 @@ const answerOf = (outgoing: ClientRequest, { body, wantsBody }: OutgoingCall) =>
       hasAnswer = true;
       if (wantsBody) bodyOf(response).then((text) => resolve({ status, body: text }), reject);
       else {
-        drop(response);
+        response.on("error", () => undefined);
+        // An endless body must not hold the connection forever.
+        discard(response, mostBytes);
         resolve({ status, body: "" });
       }
     });

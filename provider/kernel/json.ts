@@ -86,6 +86,12 @@ export const listAt = (value: unknown, ...path: Steps): readonly unknown[] => {
 export const objectsIn = (value: unknown, wrapper: string): readonly JsonObject[] =>
   listedObjects(isObject(value) ? memberOf(value, wrapper) : value);
 
+/** Returns every text inside a JSON value. */
+export const textsInside = (value: unknown): readonly string[] => {
+  if (typeof value === "string") return [value];
+  return isObject(value) || Array.isArray(value) ? Object.values(value).flatMap(textsInside) : [];
+};
+
 type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };

@@ -76,9 +76,6 @@ const checkOf = (
   },
 });
 
-const isList = <T extends object>(value: T | readonly T[]): value is readonly T[] =>
-  Array.isArray(value);
-
 const isOneOf = (text: string, wanted: readonly string[], key: Uint8Array): boolean =>
   wanted.filter((each) => sameText(text, each, key)).length > 0;
 
@@ -112,7 +109,7 @@ export const credentialCheck = (credentials: CallbackCredentials): CredentialChe
   const key = randomBytes(32);
   if ("basic" in credentials) {
     const { basic } = credentials;
-    const wanted = (isList(basic) ? basic : [basic]).map(basicText);
+    const wanted = [basic].flat().map(basicText);
     if (wanted.length === 0) throw invalid("authenticate.basic is an empty list");
     return checkOf("Basic", ', charset="UTF-8"', (given) =>
       isOneOf(Buffer.from(given, "base64").toString("utf8"), wanted, key),
