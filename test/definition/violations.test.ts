@@ -58,7 +58,6 @@ const least: Readonly<Record<string, JsonObject>> = {
   Account: { name: "n", address: "a", channel: id, chatConfigurations: chat },
 };
 
-const basicAuth = { username: "u", password: "p" };
 const anId = "36 letters, digits, and hyphens; not";
 const oauth2 = {
   tokenRequestUrl: "https://bot.example.com/token",
@@ -77,22 +76,10 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
     "name: must have 1 to 255 characters, not 256",
   ],
   [
-    "an empty description",
-    participant,
-    { description: "" },
-    "description: must have 1 to 1023 characters, not 0",
-  ],
-  [
     "a short id",
     participant,
     { application: "short" },
     'application: must be the ID of a client application: 36 letters, digits, and hyphens; not "short"',
-  ],
-  [
-    "a hostile id",
-    account,
-    { channel: "../x" },
-    `channel: must be the ID of a channel: ${anId} "../x"`,
   ],
   ["no roles", clientApplication, { roles: [] }, "roles: must have 1 to 7 items, not 0"],
   [
@@ -144,24 +131,6 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
     "roles: must be a list, not an object",
   ],
   [
-    "both methods",
-    authentication,
-    { basicAuth, oauth2 },
-    ": needs exactly one of basicAuth and oauth2",
-  ],
-  [
-    "another method",
-    authentication,
-    { type: "basic", oauth2 },
-    ": has type basic, which needs basicAuth, but gives oauth2",
-  ],
-  [
-    "a method in other letters",
-    authentication,
-    { type: "Basic", basicAuth },
-    'type: must be one of basic, oauth2, not "Basic"; did you mean basic?',
-  ],
-  [
     "an object for the id of an entry point",
     account,
     { chatConfigurations: { ...chat, entryPoint: { id: "1007" } } },
@@ -190,12 +159,6 @@ test.each<[string, Definition, JsonObject, ...string[]]>([
     orchestration,
     { applications: { botConfiguration: { bots: [bot, bot] } } },
     "applications.botConfiguration.bots: must have exactly 1 item, not 2",
-  ],
-  [
-    "no word in a list",
-    channel,
-    { restrictions: { outbound: { features: [] } } },
-    "restrictions.outbound.features: must have 1 to 3 items, not 0",
   ],
   [
     "a long key",
@@ -288,7 +251,8 @@ test("of members of which one is chosen, an unknown one may turn out to be left 
   expect(choose({ type: "basic", oauth2: unknownValue })).toEqual([
     ": has type basic, which needs basicAuth, but gives oauth2",
   ]);
-  expect(choose({ type: "basic" })).toEqual([": needs exactly one of basicAuth and oauth2"]);
+  for (const wrong of [{ type: "basic" }, { basicAuth, oauth2 }])
+    expect(choose(wrong)).toEqual([": needs exactly one of basicAuth and oauth2"]);
 });
 
 test.each([
