@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { isObject } from "../../provider/kernel/json.js";
 import { kindOf } from "../emulator/running.js";
 import { answering } from "./callback-server.js";
-import { address, conversationIn, firstMessage, hub, message, messagesIn, refusal } from "./hub.js";
+import { address, firstMessage, hub, message, messagesIn, refusal } from "./hub.js";
 
 test("starting answers 202 with the ids of message and conversation", async () => {
   const { service, send } = await hub();
@@ -18,13 +18,6 @@ test("starting answers 202 with the ids of message and conversation", async () =
   expect((await service.control("GET", "/stats")).json.calls).toMatchObject({
     "POST /conversations/messages": { accepted: 1 },
   });
-});
-
-test("a conversation goes on under its id", async () => {
-  const { begin, send } = await hub();
-  const conversation = await begin();
-  const reply = await send(message(conversation, "custom_bot", "text"));
-  expect(conversationIn(reply)).toBe(conversation);
 });
 
 test("an ended conversation takes no more messages (400-630), whoever ended it", async () => {

@@ -42,19 +42,6 @@ test("a callback that fails gets the message again, a second later on the clock"
   expect(bot.received[1]?.text).toBe(bot.received[0]?.text);
 });
 
-test("one long step of the clock makes every further try due", async () => {
-  const { service, begin, bot, logged } = await hub();
-  bot.answer = answering(500);
-  await begin();
-  await logged(1);
-  service.emulator.advance(60_000);
-  expect(outcomes(await logged(3))).toEqual([
-    ["m-0001", 1, 500],
-    ["m-0001", 2, 500],
-    ["m-0001", 3, 500],
-  ]);
-});
-
 test("after the last try the next message has its turn", async () => {
   const all = await hub({ switches: { deliveryRetries: 1 } });
   const { service, begin, bot, logged } = all;

@@ -277,20 +277,6 @@ test("the vendor's own word takes the place of the neutral one", async () => {
   expect([neutral.status, neutral.json.code]).toEqual([400, "400-196"]);
 });
 
-test("what is refused is neither kept nor delivered", async () => {
-  const { service, begin, send, logged, bot } = await hub();
-  const conversation = await begin();
-  await logged(1);
-  await send(message(conversation, "customer", "agent.join"));
-  await send(message(conversation, "customer", "text", { messageId: "m-2" }));
-  await logged(2);
-  expect(bot.messageIds).toEqual(["m-0001", "m-2"]);
-  const { conversations } = (await service.control("GET", "/snapshot")).json;
-  expect(conversations).toMatchObject([
-    { messages: [{ messageId: "m-0001" }, { messageId: "m-2" }] },
-  ]);
-});
-
 test("token, rate, scope, body: each is looked at only when the one before is right", async () => {
   const { service, bot } = await hub({ plan: "enterprise", burst: 7 });
   const call = async (body: unknown, token?: string | null) => {
@@ -304,16 +290,4 @@ test("token, rate, scope, body: each is looked at only when the one before is ri
   for (let used = 2; used < 7; used += 1) await call({});
   expect(await call({}, reader)).toBe("429-001");
   expect(bot.received.length).toBe(0);
-});
-
-test("a fault that comes after the work leaves the message sent", async () => {
-  const { service, send, bot, logged } = await hub();
-  const on = "POST /conversations/messages";
-  await service.control("POST", "/faults", { on, kind: "status-after-commit", status: 500 });
-  await service.control("POST", "/faults", { on, kind: "status", status: 503 });
-  expect((await send(firstMessage())).status).toBe(500);
-  expect((await send(firstMessage({ messageId: "m-2" }))).status).toBe(503);
-  await send(firstMessage({ messageId: "m-3" }));
-  await logged(2);
-  expect(bot.messageIds.sort()).toEqual(["m-0001", "m-3"]);
 });

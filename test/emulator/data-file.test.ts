@@ -31,21 +31,6 @@ const change = (file: string, sql: string): void => {
   database.close();
 };
 
-test("objects, switches and credentials outlive the emulator", async () => {
-  const data = fileIn();
-  const before = await once({ data }, async (service) => {
-    const id = await service.make(kindOf("Channel"));
-    await service.control("PUT", "/switches", { pageSize: 7, put: "keep" });
-    return { path: `/channels/${id}`, secret: service.emulator.clientSecret };
-  });
-  await once({ data }, async (service) => {
-    expect((await service.call("GET", before.path)).status).toBe(200);
-    expect(service.emulator.clientSecret).toBe(before.secret);
-    const { json } = await service.control("GET", "/switches");
-    expect(json).toMatchObject({ pageSize: 7, put: "keep" });
-  });
-});
-
 test("the emulator's own client stays as it was put anew", async () => {
   const data = fileIn();
   const client = { clientId: "emulator", clientSecret: "new", scopes: Object.values(scopes) };

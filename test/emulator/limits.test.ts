@@ -93,17 +93,6 @@ test("active is true where it is left out", async () => {
   expect((await service.call("GET", `/channels/${json.id}`)).json.active).toBe(true);
 });
 
-test("id, created and modified of a body are the service's own affair", async () => {
-  const own = {
-    id: "mine",
-    created: "2001-01-01T00:00:00.000Z",
-    modified: "2001-01-01T00:00:00.000Z",
-  };
-  const { json } = await post("Channel", own);
-  const { json: read } = await service.call("GET", `/channels/${json.id}`);
-  for (const [name, value] of Object.entries(own)) expect(read[name]).not.toBe(value);
-});
-
 test("the vendor's own word stands for platform", async () => {
   await service.control("PUT", "/switches", { platformName: "acme" });
   expect((await post("Participant", { type: "platform_bot" })).json.code).toBe("400-196");
