@@ -61,13 +61,6 @@ test.each([
   expect(agent.messageIds.at(-1)).toBe("m-3");
 });
 
-test("without bots the agents get the first message", async () => {
-  const { begin, agent, bot, logged } = await hub({ bots: false });
-  await begin();
-  await logged(1);
-  expect([agent.messageIds, bot.messageIds]).toEqual([["m-0001"], []]);
-});
-
 test("a conversation may be begun by an agent", async () => {
   const { send, customer, logged } = await hub();
   const reply = await send(firstMessage({ sender: { type: "platform_agent" } }));
