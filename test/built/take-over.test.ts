@@ -186,7 +186,8 @@ test("masked secrets: the guide, command by command as it stands, and nothing ch
   const run = async (lines: readonly string[], below = "."): Promise<string> => {
     const options = {
       cwd: join(project.folder, below),
-      env: { ...env, PULUMI_SKIP_CONFIRMATIONS: "true" },
+      // The emulator of a proof serves what this account has, which breaks the vendor's description.
+      env: { ...env, PULUMI_SKIP_CONFIRMATIONS: "true", TEST_VIOLATIONS_FILE: "" },
     };
     // The service lives in this process, which must not wait.
     const { stdout } = await promisify(execFile)("sh", ["-euc", lines.join("\n")], options);
