@@ -130,7 +130,7 @@ callbacks({
       const wrong: number | undefined = message.content?.title;
       return void [type, title, other, wrong];
     }
-    const text: string | undefined = message.content?.text;
+    const text: string | undefined = message.text;
     return void text;
   },
 });
@@ -155,12 +155,13 @@ callbacks({ authenticate: { bearer: "token" }, onMessage: general, memory: proce
 
 const app = conversationApp({ authenticate: { bearer: "token" } });
 app
-  .on("text", ({ content }) => void content?.redact)
+  .on("text", ({ redact }) => void (redact satisfies boolean | undefined))
   .on(["typing.start", "typing.end"], ({ type }) => void (type satisfies "typing.start" | "typing.end"))
   .on("customer", "undo", async (message, { signal }) => {
     await hub.messages.reply(message, { type: "text", text: "Done", sender: "custom_bot" }, { signal });
   })
   .otherwise(({ type }) => void type);
+app.on(["custom.order", "status.read"], ({ type }) => void (type satisfies "custom.order" | "status.read"));
 // @ts-expect-error no such type
 app.on("text.loud", () => {});
 // @ts-expect-error a customer does not join as an agent
