@@ -1,6 +1,7 @@
 import { changesOf, changeText, extraChanges, typedFields } from "../definition/changes.js";
 import { fieldsWithSecrets } from "../definition/fields.js";
 import { displaced } from "../definition/merge.js";
+import { unknownMembers } from "../definition/unknown-members.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import { isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
@@ -60,13 +61,15 @@ const listed = (title: string, lines: readonly string[]): string =>
 const adoptionText = (declared: Declared, plan: PutPlan): string => {
   const { definition, properties, settings } = declared;
   const { extra, extraSecrets, markedSecrets } = properties;
-  const { live, fields, undeclared, hidden, unsent, isMarked } = plan;
+  const { live, body, fields, undeclared, hidden, isMarked } = plan;
   const { description } = readMark(live.description);
   const from = fieldsFromWire(definition.fields, { ...live, description }, settings);
   const changes = [
     ...changesOf(fieldsWithSecrets(definition.fields, markedSecrets), from, properties.fields),
     ...(isObject(extra) ? extraChanges(live, extra, extraSecrets) : []),
   ].map(changeText);
+  const sent = unknownMembers(definition, body);
+  const unsent = unknownMembers(definition, live).filter((path) => !sent.includes(path));
   // The program chose another member instead.
   const gone = [...displaced(definition, fields)].filter((name) => from[name] !== undefined);
   const head = `adopts the ${describe(definition, live)}`;

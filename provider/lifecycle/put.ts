@@ -1,6 +1,5 @@
 import { typedFields } from "../definition/changes.js";
 import { mergeFields } from "../definition/merge.js";
-import { unknownMembers } from "../definition/unknown-members.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import { ConversationError } from "../kernel/errors.js";
 import { type JsonObject, objectOf } from "../kernel/json.js";
@@ -31,8 +30,6 @@ export interface PutPlan {
   readonly undeclared: readonly string[];
   /** Undeclared members that the service hides and that the PUT would erase. */
   readonly hidden: readonly string[];
-  /** Members that no field defines: the PUT does not carry them, as the service would refuse it. */
-  readonly unsent: readonly string[];
   /**
    * Members that the program no longer declares but that remain because this tenant's PUT keeps
    * omitted members.
@@ -77,7 +74,7 @@ export const writtenOver = (
  * it was never written
  */
 export const planPut = (declared: Declared, live: Found, before?: Declared): PutPlan => {
-  const { definition, settings } = declared;
+  const { settings } = declared;
   // If the program wrote the last description, no part of it is a person's.
   const isPrograms = before?.properties.fields.description !== undefined;
   const description = isPrograms ? undefined : live.description;
@@ -94,9 +91,7 @@ export const planPut = (declared: Declared, live: Found, before?: Declared): Put
     prior && settings.put === "keep"
       ? Object.keys(desiredBody(declared, prior)).filter(isStaying)
       : [];
-  const sent = unknownMembers(definition, body);
-  const unsent = unknownMembers(definition, live).filter((path) => !sent.includes(path));
-  return { ...written, live, serial, isMarked, staying, unsent };
+  return { ...written, live, serial, isMarked, staying };
 };
 
 /** The serial by which the state, or otherwise the object itself, identifies it. */
