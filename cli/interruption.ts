@@ -99,11 +99,24 @@ export const untilInterrupted = async (): Promise<void> => {
 const isOwnInterrupt = (error: unknown): boolean =>
   error instanceof CommandFailure && error.exitCode === interruptedCode;
 
-/** Rejects once a signal is aborted: for work that leaves nothing to clean up. */
-export const untilAborted = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) =>
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true }),
-  );
+/**
+ * The same work, or a failure as soon as the signal fires: for work that leaves nothing to clean up.
+ *
+ * @param failure default: the reason of the signal
+ */
+export const unlessAborted = <T>(
+  signal: AbortSignal | undefined,
+  work: Promise<T>,
+  failure: () => unknown = () => signal?.reason,
+): Promise<T> => {
+  if (!signal) return work;
+  return new Promise<T>((resolve, reject) => {
+    const stop = () => reject(failure());
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+};
 
 /**
  * Does work that a signal ends, with exit code 130.

@@ -9,6 +9,7 @@ import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import type { ListProgress, WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
+import { unlessAborted } from "../interruption.js";
 
 /** All objects of one kind, or why they could not be read. */
 export interface KindReading {
@@ -152,21 +153,6 @@ const mostRepeats = 2;
 const cancelled = (): ConversationError =>
   new ConversationError("CANCELLED", "Reading the account was canceled; nothing was changed.");
 
-/** The same work, or a failure as soon as the signal fires. Default: `CANCELLED`. */
-export const unlessAborted = <T>(
-  signal: AbortSignal | undefined,
-  work: Promise<T>,
-  failure: () => Error = cancelled,
-): Promise<T> => {
-  if (!signal) return work;
-  return new Promise<T>((resolve, reject) => {
-    const stop = () => reject(failure());
-    signal.addEventListener("abort", stop, { once: true });
-    if (signal.aborted) stop();
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
-};
-
 /** Kinds that may have changed since a moment in the service's time. */
 const doubtfulIn = (lists: AccountLists, since: number): ReadonlySet<string> =>
   new Set([
@@ -234,10 +220,14 @@ export const readAccount = async (
       ),
     );
   };
-  const first = await unlessAborted(signal, read());
+  const first = await unlessAborted(signal, read(), cancelled);
   const failure = first.every(({ error }) => error) ? first[0]?.error : undefined;
   if (failure) throw failure;
-  const outcome = await unlessAborted(signal, consistentLists({ kinds: first }, startOf, read));
+  const outcome = await unlessAborted(
+    signal,
+    consistentLists({ kinds: first }, startOf, read),
+    cancelled,
+  );
   const openEnds = danglingAmong(outcome.lists);
   return {
     ...outcome.lists,

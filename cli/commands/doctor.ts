@@ -20,10 +20,8 @@ export const doctorCommand = command({
   },
   work: async (options, { coloured }) => {
     const { diagnose, doctorReport } = await import("../doctor/diagnose.js");
-    const { untilAborted, untilSignal } = await import("../interruption.js");
-    const diagnosis = await untilSignal((signal) =>
-      Promise.race([diagnose(options), untilAborted(signal)]),
-    );
+    const { unlessAborted, untilSignal } = await import("../interruption.js");
+    const diagnosis = await untilSignal((signal) => unlessAborted(signal, diagnose(options)));
     return {
       value: diagnosis,
       text: doctorReport(diagnosis, coloured),
