@@ -1,11 +1,4 @@
-import {
-  isObject,
-  type JsonObject,
-  listAt,
-  objectOf,
-  textAt,
-  valueAt,
-} from "../../provider/kernel/json.js";
+import { isObject, type JsonObject, listAt, textAt, valueAt } from "../../provider/kernel/json.js";
 import { contentForms, sendFields } from "../../provider/resources/message-fields.js";
 import {
   isAnyMessageType,
@@ -106,7 +99,7 @@ const parseMessage = (
     messageId: textAt(value, "messageId"),
     parentId,
     attachments,
-    body: objectOf(Object.entries(body)),
+    body,
   };
 };
 

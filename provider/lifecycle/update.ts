@@ -1,6 +1,5 @@
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
-import type { Holding } from "../pulumi-cli/stack-states.js";
 import type { HeldObject } from "./decisions.js";
 import { ownedElsewhere, ownObjects, takenByProgram } from "./existing.js";
 import { type ObjectRecord, propertiesIn } from "./properties.js";
@@ -143,9 +142,11 @@ const isLeftover = (
   if (run.decisions.made(serial)) return true;
   if (!isUnique || !states) return false;
   // The old half of an interrupted replacement stays in the state until it is deleted.
-  const isOldHalf = (holder: Holding): boolean => isThisResource(declared, holder);
-  const { kind } = definition;
-  return states.holdersOf(kind, id).every(isOldHalf) && states.readersOf(kind, id).length === 0;
+  const holders = states.holdersOf(definition.kind, id);
+  return (
+    holders.every((holder) => isThisResource(declared, holder)) &&
+    states.readersOf(definition.kind, id).length === 0
+  );
 };
 
 /**
