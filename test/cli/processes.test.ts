@@ -52,11 +52,12 @@ test.runIf(process.platform === "linux")(
   "an abort ends what the command has put into another process group, too",
   async () => {
     const controller = new AbortController();
-    const ended = await runCommand("bash", ["-mc", "sleep 60 > /dev/null 2>&1 & echo $!; wait"], {
+    const other = "perl -e 'setpgrp(0, 0); print qq(in\\n); close STDOUT; sleep 60'";
+    const ended = await runCommand(sh(`${other} &`, "echo $!", "exec sleep 60"), [], {
       signal: controller.signal,
-      onLine: () => controller.abort(),
+      onLine: (line) => line === "in" && controller.abort(),
     });
-    const helper = Number(ended.lastLines[0]);
+    const helper = Number(/\d+/.exec(ended.stdout)?.[0]);
     expect(helper).toBeGreaterThan(0);
     await expect.poll(() => isRunning(helper)).toBe(false);
   },
