@@ -29,7 +29,7 @@ export interface CreationFigure {
   readonly failed: number;
 }
 
-/** This package's pacer in real time on one endpoint that nobody else uses; only the rate is known to it. */
+/** This package's pacer in real time on one endpoint that nobody else uses. */
 export interface AloneFigure {
   /** Calls per second of the endpoint, and how many its bucket holds. */
   readonly rate: number;
@@ -41,41 +41,25 @@ export interface AloneFigure {
   readonly refused: number;
 }
 
-/** One way of looking at all objects of one kind. */
-export interface RefreshFigure {
-  /** `list`: as this package does it. `items`: one read for each object, as most providers do. */
-  readonly way: "list" | "items";
-  readonly plan: Plan;
-  readonly resources: number;
-  readonly wallSeconds: number;
-  readonly calls: number;
-  readonly refused: number;
-}
-
 /** One command of Pulumi's, in seconds. */
 export interface CommandFigure {
   readonly command: string;
-  /** With the smallest possible dynamic provider, which answers at once. */
-  readonly floorSeconds: number;
-  /** The same with resources that have the values of this package's, the secret among them. */
+  /**
+   * With a dynamic provider that answers at once, and resources that have the values of this
+   * package's, the secret among them.
+   */
   readonly sameValuesSeconds: number;
   /** The same with a provider that makes the same calls, and does nothing else. */
   readonly sameCallsSeconds: number;
   readonly seconds: number;
-  readonly overFloor: number;
   readonly overSameValues: number;
   readonly overSameCalls: number;
 }
 
-/** Pulumi's commands on a service without limits; the first three figures are those of `up`. */
+/** Pulumi's commands on a service without limits. */
 export interface EngineFigure {
   readonly resources: number;
   readonly pulumi: string;
-  /** A program with the smallest possible dynamic provider, which creates at once. */
-  readonly floorSeconds: number;
-  /** The same number of this package's resources on the emulator. */
-  readonly upSeconds: number;
-  readonly overFloor: number;
   readonly commands: readonly CommandFigure[];
 }
 
@@ -110,7 +94,6 @@ export interface Figures {
   readonly creation: readonly CreationFigure[];
   /** The same on one plan with a bucket that others use too. */
   readonly disturbed: readonly CreationFigure[];
-  readonly refresh: readonly RefreshFigure[];
   /** Cross-check: one setting in real time beside the same in virtual time. */
   readonly crossCheck: {
     readonly real: readonly CreationFigure[];

@@ -1,14 +1,11 @@
 import { once } from "node:events";
 import { parentPort, Worker, workerData } from "node:worker_threads";
 import { systemClock } from "../provider/kernel/clock.js";
-import { lifecycle } from "../provider/lifecycle/index.js";
-import { createRun } from "../provider/lifecycle/run.js";
 import { clients } from "./clients.js";
-import type { CreationFigure, RefreshFigure, Situation } from "./figures.js";
+import type { CreationFigure, Situation } from "./figures.js";
 import {
   type BenchSession,
   body,
-  burstFor,
   failures,
   inVirtualTime,
   kind,
@@ -115,73 +112,7 @@ const measureCreation = async (
   };
 };
 
-/** One refresh to measure. */
-export type RefreshCase = Pick<RefreshFigure, "way" | "plan" | "resources">;
-
-/**
- * The setting in which a refresh runs: always with our own pacer.
- *
- * @throws Error if it is missing
- */
-const refreshSetting = ({ plan }: RefreshCase): Setting => {
-  const [client] = clients;
-  if (!client) throw new Error("There are no clients.");
-  return { client, plan, burst: burstFor(plan) };
-};
-
-type Read = (id: string, number: number) => Promise<unknown>;
-
-const readThrough = (session: BenchSession): Readonly<Record<RefreshCase["way"], Read>> => {
-  const { settings, service } = session;
-  const kept = lifecycle(
-    kind,
-    createRun(async () => ({ settings, service })),
-  );
-  return {
-    list: (id, number) => kept.read(id, { ...body(number), __provider: "pointer" }),
-    items: (id) => service.read(kind, id),
-  };
-};
-
-/** Creates objects in advance, each as soon as its token is due. */
-const prepare = async (
-  session: BenchSession,
-  { plan, resources }: RefreshCase,
-): Promise<string[]> => {
-  const ids: string[] = [];
-  for (let number = 0; number < resources; number++) {
-    session.emulator.advance(1000 / rateFor(plan));
-    const { id } = await session.during(session.neighbour.create(kind, body(number)));
-    ids.push(id);
-  }
-  return ids;
-};
-
-/** Looks at every object and returns how long that took. */
-const measureRefresh = async (
-  session: BenchSession,
-  given: RefreshCase,
-): Promise<RefreshFigure> => {
-  const { service, clock, traffic, during } = session;
-  const ids = await prepare(session, given);
-  await during(service.token());
-  const read = readThrough(session)[given.way];
-  const start = clock.now();
-  const failed = await during(
-    failures(ids.length, async (number) => read(ids[number] ?? "", number)),
-  );
-  if (failed > 0) throw new Error(`Cannot read ${failed} of ${ids.length} objects.`);
-  return { ...given, ...traffic, wallSeconds: (clock.now() - start) / 1000 };
-};
-
-/** What the thread is asked to measure. */
-type VirtualCase =
-  | { readonly creation: CreationCase; readonly refresh?: never }
-  | { readonly refresh: RefreshCase; readonly creation?: never };
-
-type VirtualAnswer =
-  | { readonly figure: CreationFigure | RefreshFigure }
-  | { readonly failed: string };
+type VirtualAnswer = { readonly figure: CreationFigure } | { readonly failed: string };
 
 /** Marks the measuring thread: any other thread that loads this file measures nothing. */
 const role = "measures in virtual time";
@@ -189,33 +120,23 @@ const role = "measures in virtual time";
 /** Starts the thread in which time is virtual, and measures there one case after the other. */
 export const virtualRuns = () => {
   const worker = new Worker(__filename, { workerData: role });
-  const ask = async <T extends CreationFigure | RefreshFigure>(
-    asked: VirtualCase,
-    isWanted: (figure: CreationFigure | RefreshFigure) => figure is T,
-  ): Promise<T> => {
+  const create = async (asked: CreationCase): Promise<CreationFigure> => {
     worker.postMessage(asked);
     const [answer]: VirtualAnswer[] = await once(worker, "message");
-    if (answer && "figure" in answer && isWanted(answer.figure)) return answer.figure;
-    const reason = answer && "failed" in answer ? answer.failed : "it returned no figure";
+    if (answer && "figure" in answer) return answer.figure;
+    const reason = answer?.failed ?? "it returned no figure";
     throw new Error(`Measuring ${JSON.stringify(asked)} failed: ${reason}`);
   };
   return {
-    create: (creation: CreationCase): Promise<CreationFigure> =>
-      ask({ creation }, (figure): figure is CreationFigure => "client" in figure),
-    refresh: (refresh: RefreshCase): Promise<RefreshFigure> =>
-      ask({ refresh }, (figure): figure is RefreshFigure => "way" in figure),
+    create,
     [Symbol.asyncDispose]: async (): Promise<void> => void (await worker.terminate()),
   };
 };
 
-const virtually = ({ creation, refresh }: VirtualCase): Promise<CreationFigure | RefreshFigure> =>
-  creation
-    ? inVirtualTime(creationSetting(creation), (session) => measureCreation(session, creation))
-    : inVirtualTime(refreshSetting(refresh), (session) => measureRefresh(session, refresh));
-
-const answerTo = async (asked: VirtualCase): Promise<VirtualAnswer> => {
+const answerTo = async (asked: CreationCase): Promise<VirtualAnswer> => {
   try {
-    return { figure: await virtually(asked) };
+    const measure = (session: BenchSession) => measureCreation(session, asked);
+    return { figure: await inVirtualTime(creationSetting(asked), measure) };
   } catch (error) {
     return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
@@ -223,7 +144,7 @@ const answerTo = async (asked: VirtualCase): Promise<VirtualAnswer> => {
 
 // A separate thread, because its timers and dates are virtual while it measures.
 if (workerData === role)
-  parentPort?.on("message", async (asked: VirtualCase) =>
+  parentPort?.on("message", async (asked: CreationCase) =>
     parentPort?.postMessage(await answerTo(asked)),
   );
 

@@ -208,18 +208,6 @@ const checked = ({ crossCheck: { real, virtual } }: Figures): readonly string[] 
   return ["", title, ...textTable(["client", "real time", "virtual time"], rows)];
 };
 
-const refreshed = ({ refresh }: Figures): readonly string[] => {
-  const ways = { list: "by list", items: "by item" } as const;
-  const rows = refresh.map(({ plan, way, resources, wallSeconds, calls, refused }) => [
-    plan,
-    `${resources} ${ways[way]}`,
-    seconds(wallSeconds),
-    `${calls}`,
-    `${refused}`,
-  ]);
-  return ["", ...textTable(["refresh", "objects", "time", "calls", "refused"], rows)];
-};
-
 const alone = ({ pacer }: Figures): readonly string[] => {
   const rows = pacer.map(
     ({ rate, burst, calls, idealSeconds, wallSeconds, overIdeal, refused }) => [
@@ -240,23 +228,19 @@ const engine = (figure: EngineFigure | Skipped): readonly string[] => {
   const { pulumi, resources, commands } = figure;
   const heading = [
     `Pulumi ${pulumi}, ${resources} resources, no limits`,
-    "smallest provider",
     "the same values",
     "the same calls",
     "pulumi-conversation",
     "over the calls",
     "over the values",
-    "over the smallest",
   ];
   const rows = commands.map((one) => [
     one.command === "preview" ? "preview, unchanged" : one.command,
-    seconds(one.floorSeconds),
     seconds(one.sameValuesSeconds),
     seconds(one.sameCallsSeconds),
     seconds(one.seconds),
     `×${one.overSameCalls.toFixed(2)}`,
     `×${one.overSameValues.toFixed(2)}`,
-    `×${one.overFloor.toFixed(2)}`,
   ]);
   return ["", ...textTable(heading, rows)];
 };
@@ -287,7 +271,6 @@ export const report = (figures: Figures): readonly string[] => {
     ...disturbances(figures),
     "",
     ...clients.map(({ name, how }) => `  ${name}: ${how}`),
-    ...refreshed(figures),
     ...checked(figures),
     ...alone(figures),
     ...engine(figures.engine),

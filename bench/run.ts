@@ -9,9 +9,9 @@ import { packageRoot, packageVersion } from "../provider/kernel/package.js";
 import { plans } from "../provider/service/plans.js";
 import { clients } from "./clients.js";
 import { measureEngine } from "./engine-floor.js";
-import type { EngineFigure, Figures, Skipped } from "./figures.js";
+import type { CreationFigure, EngineFigure, Figures, Skipped } from "./figures.js";
 import { measureOverhead, measurePacerAlone } from "./overhead.js";
-import { type CreationCase, inRealTime, type RefreshCase, virtualRuns } from "./pacing.js";
+import { type CreationCase, inRealTime, virtualRuns } from "./pacing.js";
 import { chart, report } from "./report.js";
 import { burstFor, inFlight, network } from "./session.js";
 
@@ -43,11 +43,6 @@ const disturbedCases = (): readonly CreationCase[] =>
     }),
   );
 
-const refreshCases = (): readonly RefreshCase[] =>
-  plans.flatMap((plan) =>
-    (["list", "items"] as const).map((way) => ({ way, plan, resources: Math.max(...counts) })),
-  );
-
 const ended = (): CommandFailure =>
   new CommandFailure("The benchmark was interrupted. No figures were saved.", 130);
 
@@ -76,25 +71,20 @@ const part = async <T>(
   }
 };
 
-const inTurn = async <C, F>(cases: readonly C[], measure: (one: C) => Promise<F>): Promise<F[]> => {
-  const figures: F[] = [];
-  for (const one of cases) figures.push(await measure(one));
-  return figures;
-};
-
 const virtually = async (options: MeasureOptions) => {
   await using runs = virtualRuns();
-  const created = (cases: readonly CreationCase[]) => inTurn(cases, (one) => runs.create(one));
+  const created = async (cases: readonly CreationCase[]): Promise<CreationFigure[]> => {
+    const figures: CreationFigure[] = [];
+    for (const one of cases) figures.push(await runs.create(one));
+    return figures;
+  };
   const creation = await part(options, "Creating resources on every plan, in virtual time", () =>
     created(aloneCases()),
   );
   const disturbed = await part(options, "The same with a bucket that others use", () =>
     created(disturbedCases()),
   );
-  const refresh = await part(options, "Refreshing by item and by list, in virtual time", () =>
-    inTurn(refreshCases(), (one) => runs.refresh(one)),
-  );
-  return { creation, disturbed, refresh, virtual: await created(forEveryClient(crossChecked)) };
+  return { creation, disturbed, virtual: await created(forEveryClient(crossChecked)) };
 };
 
 const engineOrReason = async (options: MeasureOptions): Promise<EngineFigure | Skipped> => {
@@ -111,7 +101,7 @@ const engineOrReason = async (options: MeasureOptions): Promise<EngineFigure | S
 /** Measures everything, one part after the other, so that none disturbs another. */
 const measure = async (options: MeasureOptions): Promise<Figures> => {
   const start = performance.now();
-  const { creation, disturbed, refresh, virtual } = await virtually(options);
+  const { creation, disturbed, virtual } = await virtually(options);
   const real = await part(options, "Cross-check in real time", () =>
     inRealTime(forEveryClient(crossChecked)),
   );
@@ -126,7 +116,6 @@ const measure = async (options: MeasureOptions): Promise<Figures> => {
     line: network,
     creation,
     disturbed,
-    refresh,
     crossCheck: { real, virtual },
     pacer,
     engine,

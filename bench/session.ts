@@ -8,7 +8,6 @@ import type { Pace } from "../provider/service/http/pace.js";
 import { httpTransport, type Transport } from "../provider/service/http/transport.js";
 import type { WireObject } from "../provider/service/lists.js";
 import type { Plan } from "../provider/service/plans.js";
-import type { Settings } from "../provider/service/setting-table.js";
 import { readSettings } from "../provider/service/settings.js";
 import type { RateLimitClient } from "./clients.js";
 
@@ -180,7 +179,7 @@ export class VirtualTime implements Clock {
   }
 }
 
-/** The kind whose objects are created and refreshed: the one that needs no other. */
+/** The kind whose objects are created: the one that needs no other. */
 export const kind = authentication;
 
 /** An object of that kind. */
@@ -246,7 +245,6 @@ interface Traffic {
 /** A running emulator and a client, with the time that both see. */
 export interface BenchSession extends AsyncDisposable {
   readonly emulator: Emulator;
-  readonly settings: Settings;
   readonly service: Service;
   /** Another program of the same tenant, next to the service, which sends its calls at once. */
   readonly neighbour: Service;
@@ -320,7 +318,6 @@ const opened = async ({ client, plan, burst }: Setting, time: Time): Promise<Ben
   const neighbour = connectService(settings, { clock, transport: direct, pace: atOnce });
   return {
     emulator,
-    settings,
     service,
     neighbour,
     clock,
