@@ -1,11 +1,11 @@
 import { isObject, type JsonObject, listAt, textAt, valueAt } from "../../provider/kernel/json.js";
-import { contentForms, sendFields } from "../../provider/resources/message-fields.js";
+import { contentForms, fileMembers, sendFields } from "../../provider/resources/message-fields.js";
 import {
   isAnyMessageType,
   isAvailability,
-  isDeletion,
   isMessageType,
   isOwnMessageType,
+  needsParent,
   type SenderKind,
 } from "../../provider/resources/message-types.js";
 import { ValidationErrors } from "../http/exchange.js";
@@ -49,8 +49,7 @@ const checkContent = (content: JsonObject, type: string, errors: ValidationError
 /** An attachment is the ID of an asset alone, or the address of a file with its name and size. */
 const checkAttachment = (attachment: JsonObject, errors: ValidationErrors): void => {
   if (attachment.id === undefined) {
-    for (const name of ["name", "size", "url"])
-      if (attachment[name] === undefined) errors.at(name).missing();
+    for (const name of fileMembers) if (attachment[name] === undefined) errors.at(name).missing();
     return;
   }
   for (const name of Object.keys(attachment)) if (name !== "id") errors.at(name).unknown();
@@ -89,8 +88,8 @@ const parseMessage = (
     checkAttachment(attachment, errors.at("attachments").at("attachment").item(place));
   });
   checkConversation(about, type, errors.at("conversation"));
-  const needsParent = type === "delete.soft" || (isDeletion(type) && about.id === undefined);
-  if (needsParent && parentId === undefined) errors.at("parent").missing();
+  if (parentId === undefined && needsParent(type, about.id !== undefined))
+    errors.at("parent").missing();
   return {
     path: errors.path,
     type,

@@ -1,7 +1,17 @@
-import { type Fields, flag, idLength, list, number, object, text } from "../definition/define.js";
+import {
+  type Fields,
+  flag,
+  idLength,
+  list,
+  map,
+  number,
+  object,
+  text,
+} from "../definition/define.js";
 import { senderKinds } from "./message-types.js";
 
-// What can be sent, as the vendor describes it: the client checks it before a call, the emulator in one.
+// What can be sent, as the vendor describes it: the client checks it before a call, and writes it,
+// the emulator checks it in one.
 
 /** The most messages in one call (vendor). */
 export const mostInCall = 10;
@@ -44,32 +54,33 @@ const id = text({ doc, min: 1, max: idLength });
 const time = text({ doc });
 
 const members = (fields: Fields) => object({ doc, fields });
-const items = (max: number, fields: Fields) => list({ doc, min: 1, max, of: members(fields) });
-const named = (max: number): Fields => ({ name: neededName, value: { ...upTo(max), ...needed } });
+const items = (max: number, envelope: string, fields: Fields) =>
+  list({ doc, min: 1, max, envelope, of: members(fields) });
+const attributes = map({ doc, min: 1, max: 10, of: upTo(1023) });
 
 const party = {
   type: { ...oneOf(...senderKinds), ...needed },
   participant: members({ name, type: oneOf(...senderKinds, "system") }),
 };
 
+const attributeFields: Fields = {
+  external: flag({ doc }),
+  object: oneOf("activity", "customer"),
+  value: { ...upTo(2048), ...needed },
+};
+
 /** Members of every message, also of one that comes along with a new conversation. */
 const ofEveryMessage: Fields = {
   messageId: name,
-  type: { ...members({ value: neededName }), ...needed },
+  type: { ...neededName, envelope: "value" },
   parent: members({ id: { ...id, ...needed }, messageId: name }),
   content: members({
     ...Object.fromEntries(contentForms.map((form) => [form, upTo(10_000)])),
     redact: flag({ doc }),
   }),
   sender: { ...members(party), ...needed },
-  recipients: members({ recipient: items(1, party) }),
-  attributes: members({
-    attribute: items(75, {
-      external: flag({ doc }),
-      object: oneOf("activity", "customer"),
-      ...named(2048),
-    }),
-  }),
+  recipients: items(1, "recipient", party),
+  attributes: items(75, "attribute", { ...attributeFields, name: neededName }),
 };
 
 const conversation: Fields = {
@@ -83,20 +94,15 @@ const conversation: Fields = {
   }),
   conversationContact: oneOf(...contactWords),
   lookupContact: oneOf(...contactWords),
-  entryPoint: members({ id: neededName }),
+  entryPoint: { ...name, envelope: "id" },
   customer: members({
     name,
-    type: oneOf("individual"),
-    attributes: items(10, named(1023)),
-    contacts: members({
-      contact: {
-        ...items(25, {
-          type: { ...oneOf(...contactTypes), ...needed },
-          subType: oneOf(...contactSubTypes),
-          address: neededName,
-        }),
-        ...needed,
-      },
+    type: { ...oneOf("individual"), default: "individual" },
+    attributes,
+    contacts: items(25, "contact", {
+      type: { ...oneOf(...contactTypes), ...needed },
+      subType: oneOf(...contactSubTypes),
+      address: neededName,
     }),
   }),
   clientInfo: members({
@@ -107,34 +113,36 @@ const conversation: Fields = {
   type: oneOf("survey.form"),
   parent: members({ id: { ...id, ...needed } }),
   preferredAgent: { ...members({ id, userName: name }), rule: { atLeastOne: ["id", "userName"] } },
-  messages: members({
-    message: { ...items(mostInCall, { ...ofEveryMessage, sent: time }), ...needed },
-  }),
+  messages: items(mostInCall, "message", { ...ofEveryMessage, sent: time }),
 };
+
+/** The members of an attachment without an `id`, apart from its `contentType`: all are needed. */
+export const fileMembers = ["name", "size", "url"] as const;
 
 /** A message, apart from rules on which of its members go together. */
 export const messageFields: Fields = {
   ...ofEveryMessage,
   conversation: { ...members(conversation), ...needed },
-  attachments: members({
-    attachment: items(5, {
-      id: name,
-      name,
-      contentType: name,
-      size: number({ doc, integer: true, min: 0, max: largestFile }),
-      url: upTo(2500),
-    }),
+  attachments: items(5, "attachment", {
+    id: name,
+    name,
+    contentType: name,
+    size: number({ doc, integer: true, min: 0, max: largestFile }),
+    url: upTo(2500),
   }),
 };
 
+/** The same message in a program, which keys the attributes by their names. */
+export const programMessageFields: Fields = {
+  ...messageFields,
+  attributes: map({ doc, min: 1, max: 75, of: members(attributeFields) }),
+};
+
 /** What is sent beside the messages. */
-export const metadataFields: Fields = { attributes: items(10, named(1023)) };
+export const metadataFields: Fields = { attributes };
 
 /** The body of a call that sends messages. */
 export const sendFields: Fields = {
   metadata: members(metadataFields),
-  messages: {
-    ...members({ message: { ...items(mostInCall, messageFields), ...needed } }),
-    ...needed,
-  },
+  messages: { ...items(mostInCall, "message", messageFields), ...needed },
 };

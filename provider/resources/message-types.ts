@@ -159,6 +159,10 @@ export const isAnyMessageType = (text: unknown): text is AnyMessageType =>
 /** Whether messages of this type change or remove an earlier message. */
 export const isDeletion = (type: string): boolean => type.startsWith("delete.") || type === "undo";
 
+/** Whether a message of this type names an earlier one; a deletion may in a running conversation. */
+export const needsParent = (type: string, isRunning: boolean): boolean =>
+  type === "delete.soft" || (isDeletion(type) && !isRunning);
+
 /** Whether messages of this type belong to an entry point, not to a conversation (vendor). */
 export const isAvailability = (type: string): boolean =>
   type === "agent.available" || type === "agent.unavailable";

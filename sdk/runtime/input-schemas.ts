@@ -78,16 +78,6 @@ export const addressText = z
   .string({ message: "must be a string" })
   .refine((text) => text.isWellFormed(), { message: "contains an unpaired surrogate" });
 
-/**
- * Schema for a value of one of several forms. The form is decided first, so that a mistake is named
- * in it.
- */
-export const decided = <T>(formOf: (value: unknown) => z.ZodType) =>
-  z.custom<T>().superRefine((value, context) => {
-    for (const { path, message } of formOf(value).safeParse(value).error?.issues ?? [])
-      context.addIssue({ code: "custom", path, message });
-  });
-
 /** Options for a call. */
 export interface CallOptions {
   /**

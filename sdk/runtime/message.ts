@@ -1,14 +1,12 @@
 import { z } from "zod";
-import { isObject } from "../../provider/kernel/json.js";
-import {
+import type { JsonObject } from "../../provider/kernel/json.js";
+import type {
   contactSubTypes,
   contactTypes,
   contactWords,
 } from "../../provider/resources/message-fields.js";
 import {
   type FurtherMessageType,
-  isAvailability,
-  isMessageType,
   isOwnMessageType,
   type MessageType,
   type MessageTypesOf,
@@ -16,42 +14,29 @@ import {
   type SenderKind,
   type SendersOf,
 } from "../../provider/resources/message-types.js";
-import { decided, jsonObject } from "./input-schemas.js";
+import { jsonObject } from "./input-schemas.js";
 
 const notEmpty = "must not be empty";
 
 const words = z.string().min(1, notEmpty);
 
-const assetAttachment = z.looseObject({
-  /** ID of the asset that contains the content. */
-  id: words,
-});
-
-const locatedAttachment = z.strictObject({
+/** A file at a URL (vendor). */
+export interface LocatedFile {
   /** File name with its extension. */
-  name: words,
+  readonly name: string;
   /** Size in bytes. */
-  size: z.int().nonnegative(),
-  /** Where the recipient fetches the content. */
-  url: z.url({ protocol: /^https?$/ }),
+  readonly size: number;
+  /** Where the recipient fetches the content: http or https. */
+  readonly url: string;
   /** Such as `image/png`. */
-  contentType: words.optional(),
-});
+  readonly contentType?: string | undefined;
+}
 
 /**
  * A file to attach to a message (vendor): an asset, such as the result of `assets.upload`, or a file
  * at a URL. Of an attachment that has an `id`, only this is sent.
  */
-export type Attachment = { readonly id: string } | Readonly<z.input<typeof locatedAttachment>>;
-
-const attachments = z
-  .array(
-    decided<Attachment>((value) =>
-      isObject(value) && "id" in value ? assetAttachment : locatedAttachment,
-    ),
-  )
-  .readonly()
-  .optional();
+export type Attachment = { readonly id: string } | LocatedFile;
 
 /**
  * An earlier message (vendor): the service's ID for it, or an object with this `id`, such as a
@@ -61,22 +46,16 @@ export type MessageReference =
   | string
   | { readonly id: string; readonly messageId?: string | undefined };
 
-const parent = decided<MessageReference>(() =>
-  z.union([words, z.looseObject({ id: words, messageId: words.optional() })], {
-    error: "must be the service's ID of a message, or an object with this id",
-  }),
-);
-
 const listItem = z.strictObject({
   /** Identifies the item in the customer's choice. */
-  id: z.string().min(1, notEmpty),
+  id: words,
   title: z.string(),
   subtitle: z.string().optional(),
   /** Actions of the item. Default: one `{ type: "postback" }`. */
   actions: z
     .array(z.looseObject({ type: z.string() }))
     .readonly()
-    .optional(),
+    .default([{ type: "postback" }]),
 });
 
 const listSection = z.strictObject({
@@ -84,32 +63,39 @@ const listSection = z.strictObject({
   /** Position of the section, from 0. Default: its position in the list. */
   order: z.int().optional(),
   /** Default: false. */
-  multipleSelection: z.boolean().optional(),
+  multipleSelection: z.boolean().default(false),
   items: z.array(listItem).min(1, notEmpty).readonly(),
 });
 
 const listPicker = z.strictObject({
+  /** Default: `list`, the only value. */
+  type: z.literal("list").default("list"),
   /** Default: `1`. */
-  version: z.string().optional(),
+  version: z.string().default("1"),
   title: z.string(),
   subtitle: z.string().optional(),
   list: z.strictObject({
     /** Default: false. */
-    multipleSelection: z.boolean().optional(),
-    sections: z.array(listSection).min(1, notEmpty).readonly(),
+    multipleSelection: z.boolean().default(false),
+    sections: z
+      .array(listSection)
+      .min(1, notEmpty)
+      .transform((sections) => sections.map((section, order) => ({ order, ...section })))
+      .readonly(),
   }),
 });
 
 /**
- * The content of a `richMessage.listpicker` message, without its `type`, which the client adds
- * (from a public reference). How the customer's choice arrives is not documented: with the emulator,
+ * The content of a `richMessage.listpicker` message (from a public reference). How the customer's choice arrives is not documented: with the emulator,
  * it is whatever the customer sends, such as a text message.
  */
 export type ListPicker = Readonly<z.input<typeof listPicker>>;
 
 const richLink = z.strictObject({
+  /** Default: `web_url`, the only value. */
+  type: z.literal("web_url").default("web_url"),
   /** Default: `1`. */
-  version: z.string().optional(),
+  version: z.string().default("1"),
   /** The `imageid` of the image to show. */
   imageid: z.string(),
   images: z
@@ -129,120 +115,108 @@ const richLink = z.strictObject({
     .readonly(),
 });
 
-/**
- * The content of a `richMessage.richlink` message, without its `type`, which the client adds (from a
- * public reference).
- */
+/** The content of a `richMessage.richlink` message (from a public reference). */
 export type RichLink = Readonly<z.input<typeof richLink>>;
 
 const conversationState = z.strictObject({
   /** Status; the only known value is `escalated`. */
   status: words,
   /** Default: empty. */
-  content: z.string().optional(),
+  content: z.string().default(""),
 });
 
 /** The content of a `conversation.state` message (from a public reference). */
 export type ConversationState = Readonly<z.input<typeof conversationState>>;
 
-const contact = z.strictObject({
-  type: z.enum(contactTypes),
-  subType: z.enum(contactSubTypes).optional(),
-  address: words,
-});
+/**
+ * The content of the types whose JSON is known (from a public reference): what a program sends. The
+ * output of these schemas has the defaults.
+ */
+export const contentSchemas = {
+  "richMessage.listpicker": listPicker,
+  "richMessage.richlink": richLink,
+  "conversation.state": conversationState,
+} as const;
 
 /** A way to reach a customer (vendor). */
-export type Contact = Readonly<z.input<typeof contact>>;
-
-const customer = z.strictObject({
-  name: words.optional(),
-  /** Default: `individual`, the only type. */
-  type: z.enum(["individual"]).optional(),
-  attributes: z.record(z.string(), z.string()).readonly().optional(),
-  contacts: z.array(contact).readonly().optional(),
-});
+export interface Contact {
+  readonly type: (typeof contactTypes)[number];
+  readonly subType?: (typeof contactSubTypes)[number] | undefined;
+  readonly address: string;
+}
 
 /** The customer of a conversation (vendor). */
-export type Customer = Readonly<z.input<typeof customer>>;
+export interface Customer {
+  readonly name?: string | undefined;
+  /** Default: `individual`, the only type. */
+  readonly type?: "individual" | undefined;
+  readonly attributes?: Readonly<Record<string, string>> | undefined;
+  readonly contacts?: readonly Contact[] | undefined;
+}
 
-const contactWord = z.enum(contactWords);
+/** A type of contact, such as `email` or `phone.mobile` (vendor). */
+type ContactWord = (typeof contactWords)[number];
 
-const preferredAgent = z.strictObject({ id: words.optional(), userName: words.optional() });
+/** The agent to transfer a conversation to (vendor): the `id`, the `userName`, or both. */
+export interface PreferredAgent {
+  readonly id?: string | undefined;
+  readonly userName?: string | undefined;
+}
 
-/** Members of every message that has content. */
-const more = {
+/** The members of which each type of message has some (vendor). */
+interface BodyMembers {
+  /** The content as text. A message has at most one of `text`, `html`, `content`, and `xml`. */
+  readonly text?: string | undefined;
+  /** The content as HTML. */
+  readonly html?: string | undefined;
+  /** The content as an object, which is sent as JSON text. */
+  readonly content?: JsonObject | undefined;
+  /** The content as XML. */
+  readonly xml?: string | undefined;
   /** Hides the content from transcripts. */
-  redact: z.boolean().optional(),
-  parent: parent.optional(),
-};
+  readonly redact?: boolean | undefined;
+  readonly parent?: MessageReference | undefined;
+  readonly attachments?: readonly Attachment[] | undefined;
+  readonly customer?: Customer | undefined;
+  /** Which contact identifies the customer. */
+  readonly lookupContact?: ContactWord | undefined;
+  /** Which contact the conversation uses. */
+  readonly conversationContact?: ContactWord | undefined;
+  readonly preferredAgent?: PreferredAgent | undefined;
+}
 
-/** The forms of content, of which a message has one. An object is sent as JSON text. */
-const forms = {
-  text: words.optional(),
-  html: words.optional(),
-  content: jsonObject.optional(),
-};
+const json = ["content", "redact", "parent"] as const;
 
-const textBody = z.strictObject({ text: forms.text, html: forms.html, attachments, ...more });
-const nothing = z.strictObject({});
-const jsonBody = z.strictObject({ content: forms.content, ...more });
-const deletion = z.strictObject({ parent: parent.optional() });
+/** What a message can hold of which only the forms of content are documented (vendor). */
+const open = ["text", "html", ...json] as const;
 
-/** The body of a message of which only the forms of content are documented (vendor). */
-const openBody = z.strictObject({ ...forms, ...more });
+/** What a message of one's own type can hold (vendor). */
+const own = [...open, "xml", "attachments"] as const;
 
-/** The body of a message of one's own type (vendor). */
-const ownBody = openBody.extend({ xml: words.optional(), attachments });
+/** The types with other members: rich messages hold `json`, and all the rest what is `open` (vendor). */
+const bodyMembers = {
+  text: ["text", "html", "attachments", "redact", "parent"],
+  "typing.start": [],
+  "typing.end": [],
+  "customer.info": [...open, "customer", "lookupContact", "conversationContact"],
+  error: json,
+  "escalation.transfer": [...open, "preferredAgent"],
+  "conversation.state": json,
+  "delete.soft": ["parent"],
+  "delete.permanent": ["parent"],
+  undo: ["parent"],
+} as const satisfies Readonly<Partial<Record<MessageType, readonly (keyof BodyMembers)[]>>>;
 
-/**
- * The body of each message type: its members beside those that all messages have. The forms of
- * content are the vendor's. The members of list pickers, rich links, and states are from a public
- * reference; those of other JSON contents are not documented.
- */
-export const messageBodies = {
-  text: textBody,
-  "typing.start": nothing,
-  "typing.end": nothing,
-  "customer.info": openBody.extend({
-    customer: customer.optional(),
-    lookupContact: contactWord.optional(),
-    conversationContact: contactWord.optional(),
-  }),
-  error: jsonBody,
-  "conversation.end": openBody,
-  "escalation.transfer": openBody.extend({
-    /** The `id` or the `userName` of an agent. */
-    preferredAgent: preferredAgent.optional(),
-  }),
-  pagePush: openBody,
-  "richMessage.listpicker": z.strictObject({ content: listPicker, ...more }),
-  "richMessage.quickreply": jsonBody,
-  "richMessage.template": jsonBody,
-  "richMessage.timepicker": jsonBody,
-  "richMessage.richlink": z.strictObject({ content: richLink, ...more }),
-  "richMessage.form": jsonBody,
-  "richMessage.payment": jsonBody,
-  "richMessage.app": jsonBody,
-  "richMessage.authentication": jsonBody,
-  "conversation.state": z.strictObject({ content: conversationState, ...more }),
-  "agent.join": openBody,
-  "agent.available": openBody,
-  "agent.unavailable": openBody,
-  "agent.transfer": openBody,
-  "queue.transfer": openBody,
-  "authentication.success": openBody,
-  "authentication.failure": openBody,
-  "customer.active": openBody,
-  "customer.inactive": openBody,
-  "delete.soft": z.strictObject({ parent }),
-  "delete.permanent": deletion,
-  undo: deletion,
-} as const satisfies Readonly<Record<MessageType, z.ZodType<Readonly<Record<string, unknown>>>>>;
+type HasOwnMembers = keyof typeof bodyMembers;
 
-type Input<T extends MessageType> = z.input<(typeof messageBodies)[T]>;
+type NamesOf<T extends MessageType> = T extends HasOwnMembers
+  ? (typeof bodyMembers)[T][number]
+  : T extends `richMessage.${string}`
+    ? (typeof json)[number]
+    : (typeof open)[number];
 
-/** Without the index signature of an object that has no members. */
-type Members<O> = { readonly [K in keyof O as string extends K ? never : K]: O[K] };
+/** A type whose JSON is known. */
+type TypedContent = keyof typeof contentSchemas;
 
 /**
  * A text message holds a text or HTML, attachments, or both. The compiler compares a message that lacks
@@ -253,51 +227,61 @@ type Filled =
   | { readonly html: string; readonly text?: undefined }
   | { readonly text: string; readonly html?: undefined };
 
+/** The members that messages of some types must have. */
+type NeededMembers<T extends MessageType> = T extends TypedContent
+  ? { readonly content: Readonly<z.input<(typeof contentSchemas)[T]>> }
+  : T extends "delete.soft"
+    ? { readonly parent: MessageReference }
+    : T extends "text"
+      ? Filled
+      : unknown;
+
 /** The members of a message of type `T`, in addition to those that all messages have. */
-export type BodyOf<T extends MessageType> = Members<Input<T>> &
-  (T extends "text" ? Filled : unknown);
+export type BodyOf<T extends MessageType> = Pick<
+  BodyMembers,
+  Exclude<NamesOf<T>, T extends TypedContent ? "content" : never>
+> &
+  NeededMembers<T>;
 
-const account = z.strictObject({ channel: words, address: words }).readonly();
-
-const newConversation = z.strictObject({
-  /** The account, identified with its channel's type and its address, not with its ID. */
-  account,
-  /** Default: a customer of whom nothing is known. */
-  customer: customer.readonly().optional(),
-  /** ID of the entry point, such as `1007`. */
-  entryPoint: words.optional(),
-  /** The customer's client; `timeOffset` is in minutes from GMT (the unit is assumed). */
-  clientInfo: z
-    .strictObject({
-      timeOffset: z.int().optional(),
-      referrerName: words.optional(),
-      referrerUrl: z.string().optional(),
-    })
-    .readonly()
-    .optional(),
-  /** Which contact identifies the customer, such as `email` or `phone.mobile`. */
-  lookupContact: contactWord.optional(),
-  /** Which contact the conversation uses. */
-  conversationContact: contactWord.optional(),
-});
+/** An account, identified with its channel's type and its address, not with its ID. */
+interface AccountReference {
+  readonly channel: string;
+  readonly address: string;
+}
 
 /** The parameters for starting a conversation (vendor). */
-export type NewConversation = Readonly<z.input<typeof newConversation>>;
-
-const surveyConversation = newConversation.extend({
-  /** ID of the conversation that the survey is about. */
-  survey: words,
-  /** Default: the account of that conversation (assumed). */
-  account: account.optional(),
-});
+export interface NewConversation {
+  readonly account: AccountReference;
+  /** Default: a customer of whom nothing is known. */
+  readonly customer?: Customer | undefined;
+  /** ID of the entry point, such as `1007`. */
+  readonly entryPoint?: string | undefined;
+  /** The customer's client; `timeOffset` is in minutes from GMT (the unit is assumed). */
+  readonly clientInfo?:
+    | {
+        readonly timeOffset?: number | undefined;
+        readonly referrerName?: string | undefined;
+        readonly referrerUrl?: string | undefined;
+      }
+    | undefined;
+  /** Which contact identifies the customer, such as `email` or `phone.mobile`. */
+  readonly lookupContact?: ContactWord | undefined;
+  /** Which contact the conversation uses. */
+  readonly conversationContact?: ContactWord | undefined;
+}
 
 /** The parameters for starting a survey about a conversation (vendor). */
-export type SurveyConversation = Readonly<z.input<typeof surveyConversation>>;
-
-const availability = z.strictObject({ entryPoint: words });
+export interface SurveyConversation extends Omit<NewConversation, "account"> {
+  /** ID of the conversation that the survey is about. */
+  readonly survey: string;
+  /** Default: the account of that conversation (assumed). */
+  readonly account?: AccountReference | undefined;
+}
 
 /** Where an agent becomes available or unavailable (vendor): only the ID of an entry point. */
-export type Availability = Readonly<z.input<typeof availability>>;
+export interface Availability {
+  readonly entryPoint: string;
+}
 
 /** The types of messages that belong to an entry point, not to a conversation (vendor). */
 type AvailabilityType = "agent.available" | "agent.unavailable";
@@ -308,56 +292,53 @@ type AvailabilityType = "agent.available" | "agent.unavailable";
  */
 export type ConversationReference = string | { readonly conversationId: string };
 
-const begun = z.union([words, z.looseObject({ conversationId: words })], {
-  error:
-    "must be a conversation ID, { conversationId: id }, or an object that starts a conversation",
-});
-
-const wrongReference = z.never({
-  error: "to continue a conversation, pass its ID or { conversationId: id }, not { id }",
-});
-
 type AnyConversation = ConversationReference | NewConversation | SurveyConversation;
 
-const conversation = decided<AnyConversation>((value) => {
-  if (!isObject(value) || "conversationId" in value) return begun;
-  if ("survey" in value) return surveyConversation;
-  return "id" in value ? wrongReference : newConversation;
-});
-
-const attribute = z.union([
-  z.string(),
-  z.strictObject({
-    value: z.string(),
-    /** Default: true. */
-    external: z.boolean().optional(),
-    /** What the attribute describes. */
-    object: z.enum(["activity", "customer"]).optional(),
-  }),
-]);
+/** A value of an attribute, if there is more to say than the value. */
+interface AttributeValue {
+  readonly value: string;
+  /** Default: true. */
+  readonly external?: boolean | undefined;
+  /** What the attribute describes. */
+  readonly object?: "activity" | "customer" | undefined;
+}
 
 /** The members that every message has in addition to its type, sender, conversation, and body. */
-const messageFrame = z.strictObject({
+export interface MessageFrame {
   /** The sender's own ID for the message. */
-  messageId: words.optional(),
-  attributes: z.record(z.string(), attribute).readonly().optional(),
+  readonly messageId?: string | undefined;
+  readonly attributes?: Readonly<Record<string, string | AttributeValue>> | undefined;
   /**
    * Additional members of the service's JSON that this package does not define. They are merged
    * deeply. The service is documented to refuse members that it does not know (400-420).
    */
-  extra: jsonObject.optional(),
-});
+  readonly extra?: JsonObject | undefined;
+}
 
-/** The members that every message has in addition to its type, sender, conversation, and body. */
-export type MessageFrame = Readonly<z.input<typeof messageFrame>>;
+const common = ["type", "sender", "conversation", "messageId", "attributes", "extra"] as const;
 
-/** The schema of a message's members beside its type and sender. */
-export const schemaFor = (type: string): z.ZodType => {
-  const body = isMessageType(type) ? messageBodies[type] : openBody;
+const hasOwnMembers = (type: string): type is HasOwnMembers => Object.hasOwn(bodyMembers, type);
+
+const membersOf = (type: string): readonly string[] => {
+  if (hasOwnMembers(type)) return bodyMembers[type];
+  if (type.startsWith("richMessage.")) return json;
+  return isOwnMessageType(type) ? own : open;
+};
+
+const hasTypedContent = (type: string): type is TypedContent => Object.hasOwn(contentSchemas, type);
+
+/** What the JSON of a type has in it; undefined if that is not known. */
+export const contentSchemaOf = (type: string): z.ZodObject | undefined =>
+  hasTypedContent(type) ? contentSchemas[type] : undefined;
+
+/** The schema of a message: which members it has, and those that `message-fields.ts` leaves open. */
+export const schemaFor = (type: string): z.ZodType<JsonObject> => {
+  const members = [...common, ...membersOf(type)];
+  const content = contentSchemaOf(type) ?? jsonObject.optional();
   return z.strictObject({
-    ...messageFrame.shape,
-    ...(isOwnMessageType(type) ? ownBody : body).shape,
-    conversation: isAvailability(type) ? availability : conversation,
+    ...Object.fromEntries(members.map((name) => [name, z.unknown().optional()])),
+    ...(members.includes("content") ? { content } : {}),
+    extra: jsonObject.optional(),
   });
 };
 
@@ -402,8 +383,8 @@ export type OtherMessage = MessageFrame & {
   readonly sender: Sender;
   readonly conversation: AnyConversation;
 } & (
-    | ({ readonly type: OwnMessageType } & Readonly<z.input<typeof ownBody>>)
-    | ({ readonly type: FurtherMessageType } & Readonly<z.input<typeof openBody>>)
+    | ({ readonly type: OwnMessageType } & Pick<BodyMembers, (typeof own)[number]>)
+    | ({ readonly type: FurtherMessageType } & Pick<BodyMembers, (typeof open)[number]>)
   );
 
 type InConversation = Exclude<Message, { readonly type: AvailabilityType }>;
@@ -417,7 +398,3 @@ export type Reply = WithoutConversation<InConversation>;
 export type FirstMessage = InConversation & {
   readonly conversation: NewConversation | SurveyConversation;
 };
-
-/** Returns the sender's kind from either form of `Sender`. */
-export const kindOf = <K extends SenderKind>(sender: Sender<K>): K =>
-  typeof sender === "string" ? sender : sender.kind;

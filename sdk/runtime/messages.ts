@@ -1,11 +1,15 @@
 import { z } from "zod";
 import type { Fields } from "../../provider/definition/define.js";
 import { mergeDeep } from "../../provider/definition/extra.js";
-import { fieldViolations } from "../../provider/definition/violations.js";
+import { normaliseFields } from "../../provider/definition/fields.js";
+import { fieldViolations, isHttpUrl } from "../../provider/definition/violations.js";
+import { fieldsToWire } from "../../provider/definition/wire.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import {
   isObject,
   type JsonObject,
+  listAt,
+  objectOf,
   objectsIn,
   textAt,
   valueAt,
@@ -13,23 +17,26 @@ import {
 } from "../../provider/kernel/json.js";
 import { quoted } from "../../provider/kernel/text.js";
 import {
+  fileMembers,
   messageFields,
   metadataFields,
   mostInCall,
+  programMessageFields,
 } from "../../provider/resources/message-fields.js";
 import {
   furtherMessageTypes,
   isAnyMessageType,
+  isAvailability,
   isDeletion,
   isMessageType,
   isSenderKind,
   maySend,
   messageTypes,
+  needsParent,
   type SenderKind,
   type SendersOf,
   senderKinds,
   sendersOf,
-  senderToWire,
 } from "../../provider/resources/message-types.js";
 import type { Request } from "../../provider/service/http/client.js";
 import { endpointName, runtimeOperations } from "../../provider/service/http/operations.js";
@@ -42,21 +49,13 @@ import {
   violations,
 } from "./input-schemas.js";
 import {
-  type Attachment,
   type ConversationReference,
-  type Customer,
   type FirstMessage,
-  kindOf,
-  type ListPicker,
   type Message,
-  type MessageFrame,
   type MessageOf,
-  type MessageReference,
   type OtherMessage,
   type Reply,
-  type RichLink,
   type Sender,
-  type SurveyConversation,
   schemaFor,
 } from "./message.js";
 import { type ReceivedMessage, receivedMessage } from "./received-message.js";
@@ -93,7 +92,14 @@ const senderOf = (which: string, { sender }: JsonObject): SenderKind => {
   );
 };
 
-const assertOne = (which: string, message: unknown, isOther: boolean): void => {
+/**
+ * The members of a message, in whose content defaults are filled in. Refuses what breaks a rule: for
+ * callers without type checks, and for rules that types cannot express.
+ *
+ * @param isOther whether only types count that the specification does not list
+ * @throws ConversationError `INPUT_INVALID` naming the message and the rule
+ */
+const checkedMembers = (which: string, message: unknown, isOther: boolean): JsonObject => {
   if (!isObject(message)) throw refused(which, "is not an object");
   const type = typeOf(which, message, isOther);
   const kind = senderOf(which, message);
@@ -101,199 +107,185 @@ const assertOne = (which: string, message: unknown, isOther: boolean): void => {
     const rule = `is of type ${type}, which a ${kind} may not send; only ${sendersOf(type).join(", ")} may (specification §6)`;
     throw refused(which, rule);
   }
-  const { type: _type, sender: _sender, ...members } = message;
-  const { error } = schemaFor(type).safeParse(members);
+  const { data, error } = schemaFor(type).safeParse(message);
   if (error) throw refused(which, `(${type}) is not valid: ${violations(error.issues)}`);
+  return data;
 };
 
 /** How errors call a message: `message 2`, if there are several. */
 const nameOf = (index: number, { length }: readonly unknown[]): string =>
   length === 1 ? "the message" : `message ${index + 1}`;
 
-/**
- * Refuses messages that break a rule before anything is sent: for callers without type checks, and
- * for rules that types cannot express.
- *
- * @throws ConversationError `INPUT_INVALID` naming the message and the rule
- */
-const assertMessages = (messages: readonly AnyMessage[], isOther: boolean): void => {
-  if (messages.length === 0) throw refused("the list of messages", "is empty");
-  messages.forEach((message, index) => {
-    assertOne(nameOf(index, messages), message, isOther);
-  });
-};
-
 /*
- * In the program                                   On the wire
- * type: "text"                                     type: { value: "text" }
+ * In the program                                   In the fields of a message
  * text, html, xml, redact                          content: { text, redact }, { html, redact }, …
  * content: { … }                                   content: { json: "{ … }" }
- * sender: "platform_bot", { kind, name }           sender: { type: "<vendor>_bot", participant: { name } }
+ * sender: "platform_bot", { kind, name }           sender: { type, participant: { name } }
  * conversation: "<id>", { conversationId }         conversation: { id }
  * conversation: { account: { channel, address } }  conversation: { account: { channel: { type }, address } }
  * conversation: { survey: "<conversation id>" }    conversation: { type: "survey.form", parent: { id } }
- * entryPoint: "1007"                               entryPoint: { id: "1007" }
- * contacts, attachments: [ … ]                     contacts: { contact: [ … ] }, attachments: { attachment: [ … ] }
- * attributes: { name: value }                      attributes: [{ name, value }], of a message wrapped in { attribute }
+ * attributes: { name: value }                      attributes: { name: { value } }
  * parent: "<message id>", { id, messageId }        parent: { id, messageId }
  * customer, preferredAgent of a message            conversation: { id, customer, preferredAgent }
  */
 
-const pairs = (values: Readonly<Record<string, string>>): readonly JsonObject[] =>
-  Object.entries(values).map(([name, value]) => ({ name, value }));
-
-const customerOf = ({ name, type = "individual", attributes, contacts }: Customer): JsonObject =>
-  withoutUndefined({
-    name,
-    type,
-    attributes: attributes && pairs(attributes),
-    contacts: contacts && { contact: contacts.map(withoutUndefined) },
-  });
-
-const newConversation = (start: Partial<SurveyConversation>): JsonObject => {
-  const { account, customer, entryPoint, clientInfo, survey, ...rest } = start;
-  return withoutUndefined({
-    account: account && { channel: { type: account.channel }, address: account.address },
-    entryPoint: entryPoint === undefined ? undefined : { id: entryPoint },
-    clientInfo: clientInfo && withoutUndefined(clientInfo),
-    customer: customer && customerOf(customer),
-    ...(survey === undefined ? {} : { type: "survey.form", parent: { id: survey } }),
-    ...rest,
-  });
-};
-
-type GivenConversation = AnyMessage["conversation"];
-
 /** The ID of the conversation that a message goes on with; undefined if it names none. */
-const conversationIdOf = (given: GivenConversation): string | undefined => {
-  if (typeof given === "string") return given;
-  return "conversationId" in given ? given.conversationId : undefined;
-};
+const conversationIdOf = (given: unknown): string | undefined =>
+  typeof given === "string" ? given : textAt(given, "conversationId");
 
 /** Whether a message starts a conversation. Deletions name the account of a completed one. */
-const startsOne = ({ type, conversation }: AnyMessage): boolean =>
-  typeof conversation === "object" &&
-  ("account" in conversation || "survey" in conversation) &&
-  !isDeletion(type);
+const startsOne = (type: string, id: string | undefined): boolean =>
+  id === undefined && !isAvailability(type) && !isDeletion(type);
 
-/** What some types say about a conversation, beside its ID. */
-const saidOf = (message: AnyMessage): JsonObject => {
-  if (message.type === "escalation.transfer")
-    return withoutUndefined({ preferredAgent: message.preferredAgent });
-  if (message.type !== "customer.info") return {};
-  const { customer, lookupContact, conversationContact } = message;
-  return withoutUndefined({
-    customer: customer && customerOf(customer),
-    lookupContact,
-    conversationContact,
-  });
-};
-
-const conversationOf = (message: AnyMessage): JsonObject => {
-  const { conversation } = message;
-  const id = conversationIdOf(conversation);
-  if (id !== undefined) return { id, ...saidOf(message) };
-  return typeof conversation === "object" && !("conversationId" in conversation)
-    ? newConversation(conversation)
-    : {};
-};
-
-const attachmentOf = (attachment: Attachment): JsonObject =>
-  "id" in attachment ? { id: attachment.id } : withoutUndefined(attachment);
-
-const parentOf = (given: MessageReference): JsonObject =>
-  typeof given === "string"
-    ? { id: given }
-    : withoutUndefined({ id: given.id, messageId: given.messageId });
-
-const attributesOf = (attributes: MessageFrame["attributes"]): JsonObject | undefined =>
-  attributes && {
-    attribute: Object.entries(attributes).map(([name, value]) => ({
-      name,
-      ...(typeof value === "string" ? { value } : value),
-    })),
+const newConversation = ({ account, survey, ...rest }: JsonObject): JsonObject => {
+  const { channel, ...place } = isObject(account) ? account : {};
+  return {
+    ...rest,
+    account: isObject(account) ? { ...place, channel: { type: channel } } : account,
+    ...(survey === undefined ? {} : { type: "survey.form", parent: { id: survey } }),
   };
-
-const listOf = ({ version = "1", list, ...rest }: ListPicker): JsonObject => ({
-  type: "list",
-  version,
-  ...rest,
-  list: {
-    multipleSelection: list.multipleSelection ?? false,
-    sections: list.sections.map((section, order) => ({
-      order,
-      multipleSelection: false,
-      ...section,
-      items: section.items.map((item) => ({ actions: [{ type: "postback" }], ...item })),
-    })),
-  },
-});
-
-const linkOf = ({ version = "1", ...rest }: RichLink): JsonObject => ({
-  type: "web_url",
-  version,
-  ...rest,
-});
-
-/** What stands as JSON text in a message; undefined if nothing does. */
-const jsonOf = (message: AnyMessage): JsonObject | undefined => {
-  switch (message.type) {
-    case "richMessage.listpicker":
-      return listOf(message.content);
-    case "richMessage.richlink":
-      return linkOf(message.content);
-    case "conversation.state":
-      return { content: "", ...message.content };
-    default:
-      return "content" in message ? message.content : undefined;
-  }
 };
+
+/** The conversation, with what some types say about it beside its ID. */
+const conversationOf = (message: JsonObject): unknown => {
+  const { conversation, customer, lookupContact, conversationContact, preferredAgent } = message;
+  const id = conversationIdOf(conversation);
+  const said = { id, customer, lookupContact, conversationContact, preferredAgent };
+  if (id !== undefined || !isObject(conversation)) return said;
+  return { ...said, ...newConversation(conversation) };
+};
+
+const attachmentOf = (given: unknown): unknown =>
+  isObject(given) && given.id !== undefined ? { id: given.id } : given;
+
+const parentOf = (given: unknown): unknown => {
+  if (typeof given === "string") return { id: given };
+  return isObject(given) ? { id: given.id, messageId: given.messageId } : given;
+};
+
+const attributesOf = (given: unknown): unknown =>
+  isObject(given)
+    ? objectOf(
+        Object.entries(given).map(([name, value]) => [
+          name,
+          typeof value === "string" ? { value } : value,
+        ]),
+      )
+    : given;
 
 /** @throws ConversationError `INPUT_INVALID` if it has several forms, or cannot be JSON */
-const contentOf = (which: string, message: AnyMessage): JsonObject | undefined => {
-  const { text, html, xml, redact }: JsonObject = message;
-  const content = jsonOf(message);
+const contentOf = (which: string, given: JsonObject): JsonObject | undefined => {
+  const { type, text, html, xml, content, redact, attachments } = given;
   assertJson(sending.title, "content", content);
-  const json = content && JSON.stringify(content);
+  const json = content === undefined ? undefined : JSON.stringify(content);
   const form = withoutUndefined({ text, html, xml, json });
   const forms = Object.keys(form).length;
   if (forms > 1) throw refused(which, "must have only one of text, html, content, and xml");
-  if (forms === 0 && message.type === "text" && !message.attachments)
+  if (forms === 0 && type === "text" && !attachments)
     throw refused(which, "needs text, html, or attachments");
-  return forms === 0 ? undefined : { ...form, ...withoutUndefined({ redact }) };
+  return forms === 0 ? undefined : { ...form, redact };
 };
 
-/** The limits of the service that a part of a body exceeds, such as `content.text must have …`. */
-const brokenRules = (fields: Fields, part: JsonObject): string =>
-  fieldViolations({ kind: "a message", fields }, part)
-    .map(({ path, rule }) => `${path} ${rule}`)
-    .join("; ");
+/** A message in the form of `programMessageFields`. What is none stays for them to refuse. */
+const formOf = (which: string, given: JsonObject): JsonObject => {
+  const { messageId, type, sender, attachments, parent, attributes } = given;
+  const { kind, name } = isObject(sender) ? sender : { kind: sender };
+  const form = {
+    ...{ messageId, type, content: contentOf(which, given) },
+    conversation: conversationOf(given),
+    attachments: Array.isArray(attachments) ? attachments.map(attachmentOf) : attachments,
+    parent: parentOf(parent),
+    sender: { type: kind, participant: name === undefined ? undefined : { name } },
+    attributes: attributesOf(attributes),
+  };
+  return normaliseFields({ fields: programMessageFields }, form);
+};
+
+/** Where a program says what the fields have in another place. */
+const programPaths: Readonly<Record<string, string>> = {
+  "content.text": "text",
+  "content.html": "html",
+  "content.xml": "xml",
+  "content.json": "content",
+  "content.redact": "redact",
+  "sender.participant.name": "sender.name",
+  "conversation.id": "conversation",
+  "conversation.account.channel.type": "conversation.account.channel",
+  "conversation.parent.id": "conversation.survey",
+};
+
+/** The rules of a conversation as a whole, as the fields allow every way to name one. */
+const conversationRules = (given: unknown, isPlace: boolean): readonly string[] => {
+  const names = isObject(given) ? Object.keys(given) : [];
+  if (isPlace)
+    return names.join() === "entryPoint" ? [] : ["conversation must be { entryPoint: id }"];
+  if (conversationIdOf(given) !== undefined) return [];
+  if (names.includes("id"))
+    return ["conversation must be its ID or { conversationId: id } to go on, not { id }"];
+  if (!isObject(given) || names.includes("conversationId"))
+    return [
+      "conversation must be a conversation ID, { conversationId: id }, or an object that starts a conversation",
+    ];
+  return (given.account ?? given.survey) ? [] : ["conversation.account is required"];
+};
+
+/** An attachment that is no asset needs all of its members. */
+const fileRules = (file: unknown, path: string): readonly string[] => {
+  if (!isObject(file) || file.id !== undefined) return [];
+  const { url } = file;
+  return [
+    ...fileMembers.flatMap((name) =>
+      file[name] === undefined ? [`${path}.${name} is required`] : [],
+    ),
+    ...(typeof url === "string" && !isHttpUrl(url)
+      ? [`${path}.url must be an absolute http or https URL`]
+      : []),
+  ];
+};
+
+/** The broken rules on what goes together, which the fields do not say. */
+const brokenTogether = (
+  type: string,
+  { conversation, attachments, parent }: JsonObject,
+): readonly string[] => {
+  const continues = conversationIdOf(conversation) !== undefined;
+  return [
+    ...conversationRules(conversation, isAvailability(type)),
+    ...listAt(attachments).flatMap((file, place) => fileRules(file, `attachments[${place}]`)),
+    ...(parent === undefined && needsParent(type, continues) ? ["parent is required"] : []),
+  ];
+};
+
+/** The limits of the service that a part of a body exceeds, such as `text must have …`. */
+const brokenLimits = (fields: Fields, part: JsonObject): readonly string[] =>
+  fieldViolations({ kind: "a message", fields }, part).map(
+    ({ path, rule }) => `${programPaths[path] ?? path} ${rule}`,
+  );
 
 /**
  * A message as the service takes it (vendor).
  *
  * @throws ConversationError `INPUT_INVALID` naming each limit that it exceeds
  */
-const messageToWire = (which: string, message: AnyMessage, platformName: string): JsonObject => {
-  const { sender, messageId } = message;
-  const kind = kindOf<SenderKind>(sender);
-  const name = typeof sender === "string" ? undefined : sender.name;
-  const attachments = "attachments" in message ? message.attachments : undefined;
-  const parent = "parent" in message ? message.parent : undefined;
-  const wire = withoutUndefined({
-    messageId,
-    type: { value: message.type },
-    content: contentOf(which, message),
-    conversation: conversationOf(message),
-    attachments: attachments && { attachment: attachments.map(attachmentOf) },
-    parent: parent === undefined ? undefined : parentOf(parent),
-    sender: { type: kind, ...(name === undefined ? {} : { participant: { name } }) },
-    attributes: attributesOf(message.attributes),
-  });
-  const broken = brokenRules(messageFields, wire);
-  if (broken !== "") throw refused(which, `(${message.type}) is not valid: ${broken}`);
-  const sent = mergeDeep(wire, { sender: { type: senderToWire(kind, platformName) } });
-  return message.extra ? mergeDeep(sent, message.extra) : sent;
+const messageToWire = (
+  which: string,
+  type: string,
+  given: JsonObject,
+  platformName: string,
+): JsonObject => {
+  const form = formOf(which, given);
+  const limits = brokenLimits(programMessageFields, form);
+  // Beside an ID, the message itself says what the fields have in the conversation.
+  const continues = conversationIdOf(given.conversation) !== undefined;
+  const named = continues ? limits.map((rule) => rule.replace(/^conversation\./, "")) : limits;
+  const broken = [...brokenTogether(type, given), ...named];
+  if (broken.length > 0) throw refused(which, `(${type}) is not valid: ${broken.join("; ")}`);
+  const { attributes } = form;
+  const listed = isObject(attributes)
+    ? Object.entries(attributes).map(([name, of]) => ({ name, ...Object(of) }))
+    : undefined;
+  const wire = fieldsToWire(messageFields, { ...form, attributes: listed }, { platformName });
+  return isObject(given.extra) ? mergeDeep(wire, given.extra) : wire;
 };
 
 /**
@@ -528,20 +520,25 @@ export const messagesOf = (request: Request, platformName: string): Messages => 
       const one = given();
       const { metadata, signal } = checkedInput(sending.title, "options", sendOptions, options);
       const messages: readonly M[] = isList(one) ? one : [one];
-      const about = metadata && { attributes: pairs(metadata) };
-      const broken = about ? brokenRules(metadataFields, about) : "";
-      if (broken !== "") throw refused("metadata:", broken);
-      assertMessages(messages, isOther);
+      const about = metadata && { attributes: metadata };
+      const broken = about ? brokenLimits(metadataFields, about) : [];
+      if (broken.length > 0) throw refused("metadata:", broken.join("; "));
+      if (messages.length === 0) throw refused("the list of messages", "is empty");
       // Until the answers are there, the caller may change the messages.
-      const wires = messages.map((message, index) => ({
-        wire: messageToWire(nameOf(index, messages), message, platformName),
-        conversationId: conversationIdOf(message.conversation),
-        messageId: message.messageId,
-        starts: startsOne(message),
-      }));
+      const wires = messages.map((message, index) => {
+        const which = nameOf(index, messages);
+        const members = checkedMembers(which, message, isOther);
+        const { type, messageId } = message;
+        const conversationId = conversationIdOf(members.conversation);
+        const wire = messageToWire(which, type, members, platformName);
+        return { wire, conversationId, messageId, starts: startsOne(type, conversationId) };
+      });
       const calls = inCalls(wires).map((named): SentParts => {
         const message = named.map(({ wire }) => wire);
-        const body = { ...withoutUndefined({ metadata: about }), messages: { message } };
+        const body = {
+          ...(about ? { metadata: fieldsToWire(metadataFields, about, { platformName }) } : {}),
+          messages: { message },
+        };
         assertJson(sending.title, "the message", body);
         return { body, named };
       });

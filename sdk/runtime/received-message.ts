@@ -10,12 +10,11 @@ import {
 } from "../../provider/kernel/json.js";
 import { contentForms } from "../../provider/resources/message-fields.js";
 import {
-  isMessageType,
   type MessageType,
   type SenderKind,
   senderFromWire,
 } from "../../provider/resources/message-types.js";
-import { messageBodies } from "./message.js";
+import { contentSchemaOf, type contentSchemas } from "./message.js";
 
 /** The same members at every depth, each of which may be missing. */
 type Lenient<T> = T extends readonly (infer E)[]
@@ -26,22 +25,23 @@ type Lenient<T> = T extends readonly (infer E)[]
       } & JsonObject
     : T;
 
-type Input<T extends MessageType> = z.input<(typeof messageBodies)[T]>;
-
-type Sent<T extends MessageType> =
-  Input<T> extends { readonly content: infer C } ? Lenient<C> : JsonObject;
-
 /**
  * The JSON content of a received message of type `T`. It contains the members of a sent message of
  * that type, if they arrived with the right type, and any members that the sender added.
  */
-export type ReceivedContent<T extends string> = T extends MessageType ? Sent<T> : JsonObject;
+export type ReceivedContent<T extends string> = T extends keyof typeof contentSchemas
+  ? Lenient<z.input<(typeof contentSchemas)[T]>>
+  : JsonObject;
 
 /** What is sent in this place, but each member may be missing; one of another type counts as missing. */
 const lenient = (schema: unknown): z.ZodType => {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodReadonly) {
+  if (
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodReadonly
+  )
     return lenient(schema.unwrap());
-  }
+  if (schema instanceof z.ZodPipe) return lenient(schema.in);
   if (schema instanceof z.ZodArray) return z.array(lenient(schema.element));
   if (schema instanceof z.ZodObject) {
     const members = Object.entries(schema.shape).map(
@@ -54,19 +54,15 @@ const lenient = (schema: unknown): z.ZodType => {
   return schema instanceof z.ZodNumber ? z.number() : z.string();
 };
 
-const schemaOf = (type: MessageType): z.ZodType | undefined => {
-  const shape: Readonly<Record<string, unknown>> = messageBodies[type].shape;
-  const { content } = shape;
-  return content instanceof z.ZodObject ? lenient(content) : undefined;
-};
-
-const schemas = new Map<MessageType, z.ZodType | undefined>();
+const schemas = new Map<string, z.ZodType>();
 
 /** A content as its type has it; what no document shows comes as it is. */
 const receivedContent = (type: string, content: JsonObject): JsonObject => {
-  if (!isMessageType(type)) return content;
-  if (!schemas.has(type)) schemas.set(type, schemaOf(type));
-  const { data } = schemas.get(type)?.safeParse(content) ?? {};
+  const sent = contentSchemaOf(type);
+  if (!sent) return content;
+  const schema = schemas.get(type) ?? lenient(sent);
+  schemas.set(type, schema);
+  const { data } = schema.safeParse(content);
   return isObject(data) ? data : content;
 };
 

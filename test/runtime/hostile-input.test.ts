@@ -32,9 +32,13 @@ test.each<[string, readonly unknown[], string]>([
   ["messages.send", [{ ...text, extra: circular }], "extra: must be a JSON object: self.self"],
   ["messages.send", [text, { metadata: { a: 5 } }], "metadata.a: must be a string"],
   ["messages.send", [text, { signal: 5 }], "signal: must be an AbortSignal"],
-  ["messages.reply", [5, text], "conversation: must be a conversation ID"],
+  ["messages.reply", [5, text], "conversation must be a conversation ID"],
   ["messages.reply", [5, text], "{ conversationId: id }"],
-  ["messages.reply", [{ id: "c-1" }, text], "pass its ID or { conversationId: id }"],
+  [
+    "messages.reply",
+    [{ id: "c-1" }, text],
+    "its ID or { conversationId: id } to go on, not { id }",
+  ],
   ["messages.send", [{ ...text, conversation: { id: "c-1" } }], "{ conversationId: id }"],
   [
     "messages.reply",
