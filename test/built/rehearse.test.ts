@@ -4,8 +4,7 @@ import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import type { Rehearsal } from "../../cli/rehearse/rehearsal-schema.js";
 import { engineEventsIn } from "../../cli/rehearse/run-on-copy.js";
-import { type CliProject, cliProject } from "../support/cli-project.js";
-import { type LimitedService, limitedService } from "../support/limited-service.js";
+import { type CliProject, cliProject, withoutPace } from "../support/cli-project.js";
 import {
   accountProgram,
   collections,
@@ -13,6 +12,7 @@ import {
   seededChange,
   seedObstacles,
 } from "../support/rehearsed-account.js";
+import { listKeys, scopes } from "../support/specification.js";
 import { type StrictService, startStrictService } from "../support/strict-service.js";
 
 const rounds = Number(process.env.REHEARSE_ROUNDS ?? 1);
@@ -22,28 +22,22 @@ const seed = Number(
 
 interface Place {
   readonly strict: StrictService;
-  readonly limited: LimitedService;
   readonly project: CliProject;
 }
 
 const open: Place[] = [];
 
 afterEach(async () => {
-  for (const { strict, limited, project } of open.splice(0)) {
+  for (const { strict, project } of open.splice(0)) {
     project.remove();
-    await limited.close();
     await strict.close();
   }
 });
 
-const placeWith = async (
-  perSecond?: number,
-  settings: Readonly<Record<string, string>> = { CONVERSATION_BURST: "1000" },
-): Promise<Place> => {
+const openPlace = async (): Promise<Place> => {
   const strict = await startStrictService();
-  const limited = await limitedService(strict.environment, perSecond);
-  const project = await cliProject(accountProgram, { ...limited.environment, ...settings });
-  const place = { strict, limited, project };
+  const project = await cliProject(accountProgram, { ...strict.environment, ...withoutPace });
+  const place = { strict, project };
   open.push(place);
   return place;
 };
@@ -84,14 +78,7 @@ const refusedUrns = ({ engine }: Awaited<ReturnType<typeof realRun>>): readonly 
   ].sort();
 
 const objectsOf = ({ strict }: Place) =>
-  [
-    "authentications",
-    "clientapplications",
-    "participants",
-    "channels",
-    "orchestrations",
-    "accounts",
-  ]
+  Object.keys(listKeys)
     .flatMap((collection) => strict.objects(collection))
     .map(({ id }) => String(id));
 
@@ -137,22 +124,21 @@ test.each(
 )(
   `a rehearsal foretells what a run comes to, call by call: round $round of seed ${seed}`,
   async ({ change }) => {
-    const place = await placeWith();
-    const { project, strict, limited } = place;
+    const place = await openPlace();
+    const { project, strict } = place;
     const first = await realRun(place, change.before);
     expect(first.code === 0 ? "" : first.output).toBe("");
     const wanted = seedObstacles(strict, change);
-    if (change.obstacles.includes("scope"))
-      limited.scopes = ["app.conversation.conversationmgr.read"];
+    if (change.obstacles.includes("scope")) strict.scopes = [scopes.R];
     const known = objectsOf(place);
     const state = project.state();
-    const before = limited.calls.length;
+    const before = strict.calls.length;
     const { code, rehearsal } = await rehearse(place, wanted, "--", "--parallel", "1");
-    expect(limited.calls.slice(before).filter(({ call }) => !call.startsWith("GET "))).toEqual([]);
+    expect(strict.calls.slice(before).filter(({ method }) => method !== "GET")).toEqual([]);
     expect(project.state()).toBe(state);
 
     const { outcome } = rehearsal;
-    const from = limited.calls.length;
+    const from = strict.calls.length;
     const foretold = outcome.refusals.filter(({ later }) => !later);
     const isPreview = foretold.some(({ operation }) => operation === "preview");
     const words = isPreview ? ["preview"] : ["up", "--yes", "--skip-preview", "--parallel", "1"];
@@ -176,10 +162,9 @@ test.each(
       const reported = JSON.stringify(outcome.refusals.filter((refusal) => refusal.urn === urn));
       for (const id of urn ? planted : []) expect(reported).toContain(id);
     }
-    const made = limited.calls.slice(from).map(({ call }) => {
-      const [method = "", path = ""] = call.split(" ");
-      return shownCall(method, path, known);
-    });
+    const made = strict.calls
+      .slice(from)
+      .map(({ method, path }) => shownCall(method, path.replace(/\?.*/, ""), known));
     const reported = outcome.calls.map((call) => {
       const [method = "", path = ""] = call.split(" ");
       return shownCall(method, path, known);

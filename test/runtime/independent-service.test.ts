@@ -82,7 +82,7 @@ test.each(["v1", "v3"] as const)(
       sender: ada,
       conversation: start,
     });
-    expect(sent).toEqual([{ id: `msg/1:${conversationId.slice(0, 8)}`, conversationId }]);
+    expect(sent).toEqual([{ id: `msg/1:${conversationId.slice(0, 30)}`, conversationId }]);
     const items = [{ id: "7", title: "Shoes" }];
     const content = { title: "Which?", list: { sections: [{ title: "Open", items }] } };
     await messages.reply(conversationId, {

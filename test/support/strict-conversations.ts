@@ -1,6 +1,9 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
+import { messageSenders } from "./specification.js";
+import { wireOperations } from "./wire-table.js";
+
 type Json = Record<string, unknown>;
 
 /** A request whose body has been read. */
@@ -17,6 +20,15 @@ export interface Reply {
   readonly json?: unknown;
   readonly bytes?: Buffer;
 }
+
+const objectAt = (value: unknown, name: string): Json => {
+  const inner: unknown = (value as Json | undefined)?.[name];
+  return typeof inner === "object" && inner !== null ? (inner as Json) : {};
+};
+
+/** What the vendor's description has otherwise in a body. */
+const wrongIn = (operation: string, body: Json): readonly string[] =>
+  wireOperations.get(operation)?.sent?.(body, "") ?? [];
 
 /** The error body of the contract (§2.2). */
 const refuse = (status: number, number: number, developerMessage: string): Reply => ({
@@ -79,19 +91,13 @@ const strictContent = (channelType: string, origin: () => string) => {
   };
 
   const create = (body: Json): Reply => {
-    const { channel, sender, name, size, ...rest } = body;
-    const file = typeof name === "string" ? name : "";
-    const contentType = contentTypes[file.split(".").at(-1) ?? ""];
-    const bytes = typeof size === "number" && Number.isInteger(size) ? size : 0;
-    const good =
-      (channel as Json | undefined)?.type === channelType &&
-      typeof (sender as Json | undefined)?.type === "string" &&
-      bytes >= 1 &&
-      bytes <= 10_485_760 &&
-      Object.keys(rest).length === 0;
-    if (!good || !contentType) return refuse(400, 143, "A required attribute is missing.");
+    const name = String(body.name);
+    const contentType = contentTypes[name.split(".").at(-1) ?? ""];
+    const [wrong] = wrongIn("POST /assets", body);
+    if (wrong || !contentType || objectAt(body, "channel").type !== channelType)
+      return refuse(400, 143, wrong ?? "There is no such channel or file.");
     const id = String(1001 + assets.size);
-    assets.set(id, { id, name: file, size: bytes, contentType });
+    assets.set(id, { id, name, size: Number(body.size), contentType });
     return { status: 200, json: { id, ...signed("POST", id) } };
   };
 
@@ -189,20 +195,7 @@ const strictDeliveries = (sides: Readonly<Record<string, StrictCallback>>) => {
 export const vendor = "acme";
 export const account = { channel: "custom.kiosk", address: "kiosk-berlin-01" } as const;
 
-const agents = ["custom_agent", `${vendor}_agent`];
-const bots = ["custom_bot", `${vendor}_bot`];
-
-/** Specification §6. */
-const senders: Readonly<Record<string, readonly string[]>> = {
-  text: ["customer", ...agents, ...bots],
-  "typing.start": ["customer", ...agents, ...bots],
-  "conversation.end": ["customer", ...agents, ...bots],
-  "escalation.transfer": [...agents, ...bots],
-  "richMessage.listpicker": [...agents, ...bots],
-  "conversation.state": agents,
-  "agent.join": agents,
-  "delete.soft": ["customer"],
-};
+const senders = new Map(messageSenders);
 
 interface Conversation {
   readonly id: string;
@@ -210,11 +203,6 @@ interface Conversation {
   side: "bot" | "agent" | "over";
   readonly messages: Json[];
 }
-
-const objectAt = (value: unknown, name: string): Json => {
-  const inner: unknown = (value as Json | undefined)?.[name];
-  return typeof inner === "object" && inner !== null ? (inner as Json) : {};
-};
 
 export type StrictSides = Readonly<Record<"customer" | "bot" | "agent", StrictCallback>>;
 
@@ -259,22 +247,18 @@ export const strictConversations = (sides: StrictSides, origin: () => string) =>
   const accept = (message: Json): Reply | Json => {
     const type = String(objectAt(message, "type").value);
     const sender = String(objectAt(message, "sender").type);
-    if (!senders[type]?.includes(sender)) return refuse(400, 199, `${sender} may not send ${type}`);
+    if (!senders.get(type)?.includes(sender.replace(vendor, "platform")))
+      return refuse(400, 199, `${sender} may not send ${type}`);
     const attachments = objectAt(message, "attachments").attachment;
     const carried = Array.isArray(attachments) ? (attachments as Json[]) : [];
     const attachment = carried.flatMap(content.use);
     if (attachment.length < carried.length) return refuse(400, 196, "No such asset.");
-    const forms = Object.entries(objectAt(message, "content")).filter(
-      ([name]) => name !== "redact",
-    );
-    if (forms.length > 1 || forms.some(([, text]) => typeof text !== "string"))
-      return refuse(400, 196, "No content in one form.");
     const conversation = conversationOf(objectAt(message, "conversation"));
     if (!conversation || conversation.side === "over") return refuse(400, 630, "Not usable.");
     const reported = {
       ...message,
       ...(carried.length > 0 ? { attachments: { attachment } } : {}),
-      id: `msg/${conversation.messages.length + 1}:${conversation.id.slice(0, 8)}`,
+      id: `msg/${conversation.messages.length + 1}:${conversation.id}`.slice(0, 36),
       conversation: { id: conversation.id },
       created: new Date().toISOString(),
     };
@@ -284,12 +268,11 @@ export const strictConversations = (sides: StrictSides, origin: () => string) =>
   };
 
   const send = (body: Json): Reply => {
-    const list = objectAt(body, "messages").message;
-    if (!Array.isArray(list) || list.length === 0) return refuse(400, 143, "messages missing");
-    if (list.length > 10) return refuse(400, 358, "Too many messages.");
+    const [wrong] = wrongIn("POST /conversations/messages", body);
+    if (wrong) return refuse(400, 196, wrong);
     const answers: Json[] = [];
-    for (const message of list) {
-      const answer = accept(message as Json);
+    for (const message of objectAt(body, "messages").message as Json[]) {
+      const answer = accept(message);
       if ("status" in answer) return answer as Reply;
       answers.push(answer);
     }

@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
 import { closeServer, listenHere, originOf } from "./loopback-server.js";
+import { listKeys, scopes } from "./specification.js";
 import { type Reply, type StrictSides, strictConversations } from "./strict-conversations.js";
+import { wireOperations } from "./wire-table.js";
 
 type Json = Record<string, unknown>;
 
@@ -87,24 +90,6 @@ class StrictFaults {
  * Its faults are its own, too.
  */
 
-const keys: Readonly<Record<string, string>> = {
-  authentications: "authentication",
-  clientapplications: "clientApplication",
-  participants: "participant",
-  channels: "channel",
-  orchestrations: "orchestration",
-  accounts: "account",
-};
-
-const required: Readonly<Record<string, readonly string[]>> = {
-  authentications: ["name", "type"],
-  clientapplications: ["name", "roles"],
-  participants: ["name", "type", "application"],
-  channels: ["type", "displayName", "icon"],
-  orchestrations: ["name", "applications"],
-  accounts: ["name", "address", "channel", "chatConfigurations"],
-};
-
 const unique = (collection: string): string | undefined =>
   collection === "channels" ? "type" : collection === "orchestrations" ? undefined : "name";
 
@@ -132,6 +117,8 @@ export interface StrictService {
   /** Every call but those for a token. */
   readonly calls: Call[];
   readonly tokens: () => number;
+  /** Scopes that the next token has; undefined: it says nothing, and everything is allowed. */
+  scopes: readonly string[] | undefined;
   /** Makes the token worthless. */
   readonly revokeToken: () => void;
   /** Where callbacks are given: what the service does with conversations. */
@@ -148,12 +135,6 @@ export interface StrictService {
   readonly close: () => Promise<void>;
 }
 
-const read = async (request: IncomingMessage): Promise<Buffer> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
-};
-
 const reply = (response: ServerResponse, { status, contentType, json, bytes }: Reply): void => {
   const type = json === undefined ? contentType : "application/json;charset=UTF-8";
   response
@@ -166,7 +147,7 @@ export const startStrictService = async (
   secrets: ShownSecrets = "mask",
   sides?: StrictSides,
 ): Promise<StrictService> => {
-  const tables = new Map(Object.keys(keys).map((name) => [name, new Map<string, Json>()]));
+  const tables = new Map(Object.keys(listKeys).map((name) => [name, new Map<string, Json>()]));
   const calls: Call[] = [];
   const faults = new StrictFaults();
   const spoiled = new WeakMap<ServerResponse, SpoiledAnswer>();
@@ -181,7 +162,8 @@ export const startStrictService = async (
     tables.set(collection, found);
     return found;
   };
-  const listKey = (collection: string): string => keys[collection] ?? collection.replace(/s$/, "");
+  const listKey = (collection: string): string =>
+    listKeys[collection] ?? collection.replace(/s$/, "");
   const send = (response: ServerResponse, status: number, body?: unknown): void => {
     const text = body === undefined ? "" : JSON.stringify(shownAs(secrets, body));
     const answer = spoiled.get(response);
@@ -207,8 +189,9 @@ export const startStrictService = async (
   };
 
   const write = (response: ServerResponse, collection: string, body: Json, id?: string) => {
-    const missing = required[collection]?.find((name) => body[name] === undefined);
-    if (missing) return refuse(response, 400, `required attribute ${missing} is missing`);
+    const operation = id ? `PUT /${collection}/{id}` : `POST /${collection}`;
+    const [wrong] = wireOperations.get(operation)?.sent?.(body, "") ?? [];
+    if (wrong) return refuse(response, 400, wrong);
     const key = unique(collection);
     const duplicate = [...table(collection)].find(
       ([other, object]) => key && other !== id && object[key] === body[key],
@@ -247,7 +230,7 @@ export const startStrictService = async (
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = "" } = request;
     const url = new URL(request.url ?? "", "http://x");
-    const bytes = await read(request);
+    const bytes = await buffer(request);
     const text = bytes.toString();
     if (url.pathname.startsWith("/vault/") && conversations)
       return reply(
@@ -261,6 +244,7 @@ export const startStrictService = async (
         access_token: token,
         expires_in: 3600,
         token_type: "Bearer",
+        ...(service.scopes ? { scope: service.scopes.join(" ") } : {}),
       });
     }
     const [, tenant, version, collection = "", id, ...more] = url.pathname.split("/");
@@ -279,6 +263,9 @@ export const startStrictService = async (
       ...(text ? { body } : {}),
     });
     arrivals.emit("call");
+    const isFree = !service.scopes || service.scopes.includes(scopes.M);
+    if (!isFree && (method !== "GET" || collection === "authentications"))
+      return send(response, 403, { code: "403-197", developerMessage: "scope" });
     const answer =
       method === "GET" ? null : faults.strike(collection, [...table(collection).values()]);
     if (answer) spoiled.set(response, answer);
@@ -298,7 +285,8 @@ export const startStrictService = async (
     if (!found) throw new Error(`no ${name}`);
     return found;
   };
-  return {
+  const service: StrictService = {
+    scopes: undefined,
     environment: {
       CONVERSATION_BASE_URL: `${origin}/tenant-7/v3`,
       CONVERSATION_TOKEN_URL: `${origin}/login`,
@@ -324,8 +312,7 @@ export const startStrictService = async (
       while (!signal.aborted && calls.length < until)
         await once(arrivals, "call", { signal }).catch(() => undefined);
     },
-    close: async () => {
-      await closeServer(server);
-    },
+    close: () => closeServer(server),
   };
+  return service;
 };
