@@ -4,22 +4,14 @@ import { normaliseFields } from "../../provider/definition/fields.js";
 import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import { pointerTo } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
+import { handedBack } from "../support/door.js";
+import { bound } from "../support/forms.js";
 import {
   type Properties,
   type ProviderServer,
   startProviderServer,
 } from "../support/provider-server.js";
 import { type StrictService, startStrictService } from "../support/strict-service.js";
-
-const signature = "4dabf18193072939515e22adb298388d";
-
-/** Values as the engine gives them to the provider: secrets unwrapped. */
-const unsealed = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value), (_, member) =>
-    member && typeof member === "object" && signature in member ? member.value : member,
-  );
-
-const plain = (value: unknown): Properties => unsealed(value) as Properties;
 
 const properties = (kind: string, name: string, values: Properties): Properties => ({
   ...values,
@@ -36,13 +28,13 @@ let provider: ProviderServer;
 const checked = async (inputs: Properties, olds: Properties = {}): Promise<Properties> => {
   const { inputs: result, failures } = await provider.check(olds, inputs);
   expect(failures).toEqual([]);
-  return plain(result);
+  return handedBack(result);
 };
 
 const made = async (inputs: Properties): Promise<{ id: string; state: Properties }> => {
   const answer = await provider.create(await checked(inputs));
   expect(answer.error).toBeUndefined();
-  return { id: answer.id ?? "", state: plain(answer.properties) };
+  return { id: answer.id ?? "", state: handedBack(answer.properties) };
 };
 
 beforeAll(async () => {
@@ -58,13 +50,7 @@ afterAll(async () => {
 /** One object of each kind, in setup order, from the examples in the definitions. */
 const ids = new Map<string, string>();
 const exampleOf = (kind: string, example: Readonly<Record<string, unknown>>): Properties =>
-  properties(
-    kind,
-    `example-${kind}`,
-    JSON.parse(
-      JSON.stringify(example).replaceAll(/\$\{(\w+)\}/g, (_, other) => ids.get(other) ?? ""),
-    ),
-  );
+  properties(kind, `example-${kind}`, bound(example, (other) => ids.get(other)) as Properties);
 
 test.each(resources)(
   "the life of one $kind: check, create, read, update, read",
@@ -73,17 +59,17 @@ test.each(resources)(
     const { id, state } = await made(exampleOf(kind, example));
     ids.set(kind, id);
     const inputs = await checked(exampleOf(kind, example));
-    expect(await provider.diff(id, state, inputs)).toEqual({ changes: 1 });
+    expect((await provider.diff(id, state, inputs)).changes).toBe(false);
     const read = await provider.read(id, state);
-    expect(plain(read.inputs)).toEqual(inputs);
+    expect(handedBack(read.inputs)).toEqual(inputs);
     const changed = { ...inputs, description: "another" };
-    expect(await provider.diff(id, state, changed)).toEqual({ changes: 0 });
+    expect((await provider.diff(id, state, changed)).changes).toBeUndefined();
     const updated = await provider.update(id, state, changed);
     expect(updated.error).toBeUndefined();
-    const again = await provider.read(id, plain(updated.properties));
-    expect(plain(again.inputs)).toEqual(changed);
+    const again = await provider.read(id, handedBack(updated.properties));
+    expect(handedBack(again.inputs)).toEqual(changed);
     const fields = normaliseFields(definition, inputs);
-    expect(plain(again.inputs)).toMatchObject({ active: fields.active });
+    expect(handedBack(again.inputs)).toMatchObject({ active: fields.active });
   },
 );
 
@@ -150,9 +136,7 @@ test("a wrong value is named with its path, without a property and without its v
     basicAuth: { username: "u", password: 7_654_321 },
   });
   const { failures } = await provider.check({}, inputs);
-  expect(failures).toEqual([
-    { property: "", reason: "basicAuth.password must be a string, not a number" },
-  ]);
+  expect(failures).toEqual(["basicAuth.password must be a string, not a number"]);
 });
 
 test("unknown values pass the check", async () => {

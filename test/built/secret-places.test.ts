@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { marker } from "../security/support/canaries.js";
 import { SearchedProject } from "../security/support/searched-project.js";
 import { withMembers } from "../support/bent.js";
+import { marker } from "../support/forms.js";
 
 const variable = "CANARY_OF_THE_ENVIRONMENT";
 

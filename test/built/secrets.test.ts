@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { marker } from "../security/support/canaries.js";
 import { SearchedProject } from "../security/support/searched-project.js";
+import { marker } from "../support/forms.js";
 import { filesBelow } from "../support/left-behind.js";
 
 const first = "first-hush & + é 100%";

@@ -28,7 +28,7 @@ import {
 /** The same account twice, each with ids of its own. */
 const twoAccounts = async () => {
   const [a, b] = [await managedStack(), await managedStack()];
-  for (const stack of [a, b]) await stack.upSamples(() => true);
+  for (const stack of [a, b]) await stack.upForms(() => true);
   const folder = temporaryFolder();
   const fileOf = async (stack: typeof a, name: string): Promise<string> => {
     const file = join(folder, name);
@@ -179,7 +179,7 @@ const runs = Number(process.env.COMPARE_RUNS ?? 100);
 /** One account in every form in which it can be compared. */
 const sourcesOf = async (isGiven: () => boolean) => {
   const box = await stackSandbox();
-  await box.upSamples(isGiven);
+  await box.upForms(isGiven);
   box.write();
   // Without our marks its objects can be exported for another stack.
   await box.edit((objects) => {

@@ -24,7 +24,7 @@ test.each(services)("no drift after up, whatever is declared: %j", async (switch
     ...given.map((stream) => () => stream.next().value),
   ]) {
     const stack = await managedStack(switches);
-    await stack.upSamples(choices);
+    await stack.upForms(choices);
     const calls = (await stack.control.log()).length;
     const found = await stack.drift();
     expect(found).toMatchObject({
@@ -44,7 +44,7 @@ test.each(services)("no drift after up, whatever is declared: %j", async (switch
 
 test.each(services)("no drift after an import, of secrets neither: %j", async (switches) => {
   const stack = await managedStack(switches);
-  await stack.upSamples(() => true);
+  await stack.upForms(() => true);
   const places = async (withSecrets: boolean): Promise<number> => {
     await stack.importAll(withSecrets);
     const { drift, changed, uncheckable } = await stack.drift();
@@ -135,7 +135,7 @@ test.each(services)(
   "every edit by others is found, at the object and the field: %j",
   async (switches) => {
     const stack = await managedStack(switches);
-    await stack.upSamples(() => true);
+    await stack.upForms(() => true);
     const edits = stack.state.flatMap((resource): Edit[] => {
       const definition = definitionOfType(String(resource.type));
       const values = openedValues(resource.outputs as Record<string, unknown>);

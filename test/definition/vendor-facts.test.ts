@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { kindOf } from "../emulator/running.js";
-import { unsealed } from "../lifecycle/steps.js";
+import { handedBack } from "../support/door.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
 import { wireOperations } from "../support/wire-table.js";
 import { bodies, type Fact, type Members } from "./vendor-facts.js";
@@ -204,7 +204,6 @@ describe.each(bodies)("%s", (kind, members) => {
     const { wire, program, wrong } = new Maker(value).object(members, isWrong);
     return { wire: wire as JsonObject, inputs: owned("it", program as JsonObject), wrong };
   };
-  const asState = (values: unknown) => ({ ...unsealed(values), __provider: "pointer" });
 
   test("bodies within the facts are accepted and kept, and a second up leaves them alone", async () => {
     await fc.assert(
@@ -212,14 +211,14 @@ describe.each(bodies)("%s", (kind, members) => {
         const { wire, inputs } = given(value, false);
         const { inputs: checked, failures } = await hub.of(kind).check({}, inputs);
         expect({ failures, reported: hub.reported }).toEqual({ failures: [], reported: [] });
-        const { id, outs } = await hub.of(kind).create(asState(checked));
+        const { id, outs } = await hub.of(kind).create(handedBack(checked));
         const { description: _, ...sent } = wire;
         expect(await hub.service.read(definition, id)).toMatchObject({ active: true, ...sent });
         hub.nextRun();
         const cycle = hub.of(kind);
-        const { inputs: now, props } = await cycle.read(id, asState(outs));
-        const { inputs: next } = await cycle.check(asState(now), inputs);
-        const changes = await cycle.diff(id, asState(props), asState(next));
+        const { inputs: now, props } = await cycle.read(id, handedBack(outs));
+        const { inputs: next } = await cycle.check(handedBack(now), inputs);
+        const changes = await cycle.diff(id, handedBack(props), handedBack(next));
         await hub.service.remove(definition, id);
         expect(changes).toEqual({ changes: false });
       }),

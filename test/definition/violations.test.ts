@@ -15,11 +15,9 @@ import { clientApplication } from "../../provider/resources/client-application.j
 import { resources } from "../../provider/resources/index.js";
 import { orchestration } from "../../provider/resources/orchestration.js";
 import { participant } from "../../provider/resources/participant.js";
+import { bound } from "../support/forms.js";
 
 const id = "1f0c2a54-6b7e-4a53-9a52-0c7f3a9b1d10";
-
-const withIds = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value).replaceAll(/"\$\{\w+\}"/g, JSON.stringify(id)));
 
 const found = (definition: Definition, inputs: JsonObject) =>
   fieldViolations(definition, normaliseFields(definition, inputs)).map(
@@ -34,7 +32,8 @@ const role = {
 };
 
 test.each(resources)("the example of $kind is right", (definition) => {
-  expect(found(definition, withIds(definition.example) as JsonObject)).toEqual([]);
+  const example = bound(definition.example, () => id);
+  expect(found(definition, example as JsonObject)).toEqual([]);
 });
 
 test.each(resources)("$kind names what is missing", (definition) => {

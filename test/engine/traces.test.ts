@@ -7,8 +7,8 @@ import { createRun } from "../../provider/lifecycle/run.js";
 import { pacedCalls } from "../../provider/pacing/pacer.js";
 import { channel } from "../../provider/resources/channel.js";
 import { readSettings } from "../../provider/service/settings.js";
-import { kiosk, unsealed } from "../lifecycle/steps.js";
-import { doorOfTests, lifecycleThrough } from "../support/door.js";
+import { kiosk } from "../lifecycle/steps.js";
+import { doorOfTests, handedBack, lifecycleThrough } from "../support/door.js";
 import { EmulatorControl } from "../support/emulator-control.js";
 import {
   type CollectedSpan,
@@ -68,7 +68,7 @@ const tracedRun = () => {
 const created = async ({ life }: ReturnType<typeof tracedRun>, more = {}) => {
   const { inputs, failures } = await life.check({}, kiosk(more));
   expect(failures).toEqual([]);
-  return life.create({ ...unsealed(inputs), __provider: "pointer" });
+  return life.create(handedBack(inputs));
 };
 
 /** Spans as lines, each below the one that it belongs to: name, duration in ms, and what ended it. */

@@ -7,9 +7,10 @@ import { channel } from "../../provider/resources/channel.js";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf } from "../emulator/running.js";
 import { type Bent, bent } from "../support/bent.js";
+import { handedBack } from "../support/door.js";
 import { asBody, owned } from "../support/emulated.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
-import { kiosk, oauth2, stepsOn, unsealed } from "./steps.js";
+import { kiosk, oauth2, stepsOn } from "./steps.js";
 
 type Json = Record<string, unknown>;
 
@@ -93,11 +94,11 @@ describe.each(resources.map(({ kind }) => kind))("%s", (kind) => {
     ] as const) {
       hub.nextRun();
       const { inputs } = await hub.of(kind).check(state, program);
-      const next = { ...unsealed(inputs), __provider: "pointer" };
+      const next = handedBack(inputs);
       const { changes } = await hub.of(kind).diff(id, state, next);
       if (changes !== false) {
         const { outs } = await hub.of(kind).update(id, state, next);
-        state = { ...unsealed(outs), __provider: "pointer" };
+        state = handedBack(outs);
       }
       expect(await live()).toMatchObject({ active });
     }

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { channel as channelDefinition } from "../../provider/resources/channel.js";
+import { handedBack } from "../support/door.js";
 import { asBody, type Emulated, emulated, owned } from "../support/emulated.js";
-import { basicInputs, kiosk, oauth2, stepsOn, unsealed } from "./steps.js";
+import { basicInputs, kiosk, oauth2, stepsOn } from "./steps.js";
 
 let hub: Emulated;
 
@@ -108,7 +109,7 @@ test("a removed mark comes back with the next update", async () => {
   hub.nextRun();
   const { inputs, props } = await hub.of("Channel").read(id, state);
   expect(inputs).not.toHaveProperty("description");
-  await change("Channel", id, { ...unsealed(props), __provider: "p" }, kiosk());
+  await change("Channel", id, handedBack(props), kiosk());
   expect((await hub.objects("channels"))[0]?.description).toMatch(/^by hand \[pulumi: /);
 });
 
@@ -155,7 +156,7 @@ test("a replacement that deletes first removes what the program removed, also in
   const failure = (await make("Channel", kiosk()).catch((error) => error)) as Json;
   expect(failure.id).toBe(id);
   hub.nextRun();
-  await change("Channel", id, unsealed(failure.properties), kiosk());
+  await change("Channel", id, handedBack(failure.properties), kiosk());
   await expectUnmarked();
 });
 

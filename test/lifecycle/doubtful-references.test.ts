@@ -3,6 +3,7 @@ import { referencesOf } from "../../provider/definition/fields.js";
 import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
+import { bound } from "../support/forms.js";
 
 type Json = Record<string, unknown>;
 
@@ -25,14 +26,18 @@ const changed = (value: unknown, [name, ...rest]: readonly string[], to: unknown
   return { ...object, [name]: changed(object[name], rest, to) };
 };
 
-const withIds = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value).replaceAll(/"\$\{\w+\}"/g, `"${someId}"`));
-
 /** What preview says of the example of a kind with this value at one of its references. */
 const saidOf = async (kind: string, example: unknown, path: string, id: string) => {
   hub.nextRun();
   const steps = path.replaceAll("[]", ".[]").split(".");
-  const inputs = owned("one", changed(withIds(example), steps, id) as Json);
+  const inputs = owned(
+    "one",
+    changed(
+      bound(example, () => someId),
+      steps,
+      id,
+    ) as Json,
+  );
   const { failures } = await hub.of(kind).check({}, inputs);
   return [...failures.map(({ reason }) => reason), ...hub.reported];
 };

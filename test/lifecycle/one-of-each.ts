@@ -1,6 +1,7 @@
 import { referencesOf } from "../../provider/definition/fields.js";
 import { resources } from "../../provider/resources/index.js";
 import { owned } from "../support/emulated.js";
+import { bound } from "../support/forms.js";
 import type { stepsOn } from "./steps.js";
 
 type Json = Record<string, unknown>;
@@ -15,17 +16,6 @@ export interface MadeKind {
   readonly inputs: Json;
 }
 
-/** The example of a definition with the ids of objects in place of `${Kind}`. */
-const filled = (value: unknown, ids: ReadonlyMap<string, string>): unknown => {
-  if (typeof value === "string") {
-    const kind = /^\$\{(\w+)\}$/.exec(value)?.[1];
-    return kind ? ids.get(kind) : value;
-  }
-  if (Array.isArray(value)) return value.map((item) => filled(item, ids));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, filled(of, ids)]));
-};
-
 /** Makes the example of every kind, in setup order, each under its kind as logical name. */
 export const oneOfEach = async (
   { make }: Steps,
@@ -34,7 +24,8 @@ export const oneOfEach = async (
   const ids = new Map<string, string>();
   const all = new Map<string, MadeKind>();
   for (const { kind, collection, example } of resources) {
-    const inputs = owned(kind, change(kind, filled(example, ids) as Json));
+    const values = bound(example, (other) => ids.get(other)) as Json;
+    const inputs = owned(kind, change(kind, values));
     const { id, state } = await make(kind, inputs);
     ids.set(kind, id);
     all.set(kind, { kind, collection, id, state, inputs });

@@ -4,9 +4,10 @@ import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import { bent, withMembers } from "../support/bent.js";
+import { handedBack } from "../support/door.js";
 import { asBody, type Emulated, emulated, owned } from "../support/emulated.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
-import { kiosk, stepsOn, unsealed } from "./steps.js";
+import { kiosk, stepsOn } from "./steps.js";
 
 type Json = Record<string, unknown>;
 
@@ -210,7 +211,7 @@ describe("extra", () => {
     ]);
     await hub.of("Channel").check(checked, inputs);
     expect(hub.reported).toHaveLength(1);
-    await expect(hub.of("Channel").create({ ...unsealed(checked) })).rejects.toThrow(
+    await expect(hub.of("Channel").create(handedBack(checked))).rejects.toThrow(
       /400-420.*limits.*region.*remove them from extra/s,
     );
     expect(await hub.objects("channels")).toEqual([]);

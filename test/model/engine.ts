@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setUpOrder } from "../../provider/definition/fields.js";
 import type { Run } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
-import { type Door, type DoorLifecycle, lifecycleThrough } from "../support/door.js";
+import { type Door, type DoorLifecycle, handedBack, lifecycleThrough } from "../support/door.js";
 import { type Hooks, type ModelResource, modelResources, type Name } from "./scenario.js";
 import type { EngineUp } from "./stacks.js";
 import { renameIn } from "./state-edits.js";
@@ -45,14 +45,6 @@ export const newState = (): ModelState => ({
   entries: new Map(),
   pending: [],
 });
-
-const signature = "4dabf18193072939515e22adb298388d";
-
-/** As the engine hands values back: secrets unwrapped, JSON only. */
-const unsealed = (value: unknown): Json =>
-  JSON.parse(JSON.stringify(value), (_, member) =>
-    member && typeof member === "object" && signature in member ? member.value : member,
-  );
 
 const rank = (order: readonly { kind: string }[], name: Name): number =>
   order.findIndex(({ kind }) => kind === modelResources[name].kind);
@@ -101,8 +93,8 @@ export class Engine {
         continue;
       }
       Object.assign(entry, {
-        outputs: withPointer(props),
-        inputs: withPointer(inputs),
+        outputs: handedBack(props),
+        inputs: handedBack(inputs),
         incomplete: false,
       });
       await this.#of(entry.kind).diff(entry.id, entry.outputs, entry.inputs);
@@ -150,7 +142,7 @@ export class Engine {
       const { outs } = await this.#repeated(() =>
         this.#of(kind).update(old.id, old.outputs, inputs),
       );
-      Object.assign(old, { inputs, outputs: withPointer(outs), incomplete: false });
+      Object.assign(old, { inputs, outputs: handedBack(outs), incomplete: false });
     });
   }
 
@@ -178,7 +170,7 @@ export class Engine {
   async #checked(kind: string, olds: Json, news: Json): Promise<Json> {
     const { inputs, failures } = await this.#of(kind).check(olds, news);
     if (failures.length > 0) throw new Error(failures.map(({ reason }) => reason).join());
-    return withPointer(inputs);
+    return handedBack(inputs);
   }
 
   async #create(name: Name, kind: string, inputs: Json): Promise<void> {
@@ -194,10 +186,10 @@ export class Engine {
         const { id, outs } = goesOn
           ? { id: goesOn.id, ...(await this.#of(kind).update(goesOn.id, goesOn.outputs, inputs)) }
           : await this.#of(kind).create(inputs);
-        save(id, withPointer(outs), false);
+        save(id, handedBack(outs), false);
       } catch (error) {
         const { id, properties } = error as { id?: string; properties?: Json };
-        if (id) partial = { id, outputs: withPointer(properties) };
+        if (id) partial = { id, outputs: handedBack(properties) };
         throw error;
       }
     };
@@ -270,5 +262,3 @@ const levels = (entries: ReadonlyMap<Name, StateEntry>, condemned: ReadonlySet<N
     );
   return level;
 };
-
-const withPointer = (value: unknown): Json => ({ ...unsealed(value ?? {}), __provider: "pointer" });

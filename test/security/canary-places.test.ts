@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { authentication } from "../../provider/resources/authentication.js";
-import { handedBack, someId } from "../matrix/support/resource.js";
+import { someId } from "../matrix/support/resource.js";
 import type { BentAnswer, BentCall, Ways } from "../matrix/support/wire.js";
 import { type Bent, bent, withMembers } from "../support/bent.js";
+import { handedBack } from "../support/door.js";
 import { owned } from "../support/emulated.js";
-import type { Json } from "./support/canaries.js";
+import type { Json } from "../support/forms.js";
 import { withoutSealed } from "./support/search.js";
 
 const variable = "CANARY_OF_THE_ENVIRONMENT";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { resources } from "../../provider/resources/index.js";
 import { Stage } from "../matrix/support/stage.js";
-import { formsOf } from "./support/canaries.js";
+import { formsOf } from "../support/forms.js";
 import { idsAt, Life } from "./support/life.js";
 
 const ownership = "shop/prod/0123456789abcdef";

@@ -3,7 +3,7 @@ import { namingOf, naturalKey } from "../../provider/definition/fields.js";
 import { resources } from "../../provider/resources/index.js";
 import { Stage } from "../matrix/support/stage.js";
 import { type Passing, Wire } from "../matrix/support/wire.js";
-import type { Json } from "./support/canaries.js";
+import type { Json } from "../support/forms.js";
 import { type Held, idsAt, Life } from "./support/life.js";
 
 let stage: Stage;

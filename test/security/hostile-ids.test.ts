@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { resources } from "../../provider/resources/index.js";
 import { Stage } from "../matrix/support/stage.js";
 import { hostileIds } from "../service/support/hostile-ids.js";
-import { formsOf, type Json } from "./support/canaries.js";
+import { formsOf, type Json } from "../support/forms.js";
 import { failureOf, type Held, Life, objectsAt } from "./support/life.js";
 
 let stage: Stage;

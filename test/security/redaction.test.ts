@@ -13,7 +13,7 @@ import {
 import type { Settings } from "../../provider/service/setting-table.js";
 import { JumpingClock } from "../service/support/clocks.js";
 import { owned } from "../support/emulated.js";
-import { formsOf, type Json, marker } from "./support/canaries.js";
+import { formsOf, type Json, marker } from "../support/forms.js";
 
 const clientSecret = "Wz9-client-secret";
 

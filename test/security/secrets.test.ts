@@ -3,7 +3,7 @@ import { setUpOrder } from "../../provider/definition/fields.js";
 import { resources } from "../../provider/resources/index.js";
 import { Stage } from "../matrix/support/stage.js";
 import type { Arrived, Passing } from "../matrix/support/wire.js";
-import { formsOf } from "./support/canaries.js";
+import { formsOf } from "../support/forms.js";
 import { type Held, Life } from "./support/life.js";
 import { leaksIn } from "./support/search.js";
 

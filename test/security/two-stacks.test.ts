@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { setUpOrder } from "../../provider/definition/fields.js";
 import { resources } from "../../provider/resources/index.js";
 import { Stage } from "../matrix/support/stage.js";
-import { formsOf, type Json } from "./support/canaries.js";
+import { formsOf, type Json } from "../support/forms.js";
 import { Life, objectsAt } from "./support/life.js";
 
 /** Two states that even have the same project and stack name. */

@@ -5,10 +5,21 @@ import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import { propertiesIn } from "../../provider/lifecycle/properties.js";
 import type { Run } from "../../provider/lifecycle/run.js";
 import { stateInputs } from "../../provider/lifecycle/state.js";
-import { messages, structOf, valuesOf } from "../../provider/plugin/protocol.js";
+import { messages, valuesOf } from "../../provider/plugin/protocol.js";
 import { resourceMethods } from "../../provider/plugin/resource.js";
 import { sealedValues } from "../../provider/plugin/values.js";
 import { pluginToken } from "../../provider/pointer.js";
+import { requestOf } from "./engine-requests.js";
+
+const signature = "4dabf18193072939515e22adb298388d";
+
+/** Values as the engine hands them back: plain JSON, secrets unwrapped, with a pointer to the life cycle. */
+export const handedBack = (value: unknown = {}): JsonObject => ({
+  __provider: "pointer",
+  ...JSON.parse(JSON.stringify(value), (_, member) =>
+    isObject(member) && signature in member ? member.value : member,
+  ),
+});
 
 /** How the engine's calls reach the life cycle. */
 export type Door = "dynamic" | "plugin";
@@ -67,15 +78,14 @@ const throughPlugin = (definition: Definition, run: Run): DoorLifecycle => {
   return {
     check: async (olds, news) => {
       const { urn, methods } = on(news, olds);
-      const request = new messages.CheckRequest();
-      request.setUrn(urn);
-      request.setOlds(structOf(olds));
-      request.setNews(structOf(asProgram(definition, news)));
-      if (typeof news.autoName === "string") {
-        const naming = new messages.CheckRequest.AutonamingOptions();
-        naming.setProposedName(news.autoName);
-        request.setAutonaming(naming);
-      }
+      const { AutonamingOptions } = messages.CheckRequest;
+      const request = requestOf(messages.CheckRequest, {
+        ...{ Urn: urn, Olds: olds, News: asProgram(definition, news) },
+        Autonaming:
+          typeof news.autoName === "string"
+            ? requestOf(AutonamingOptions, { ProposedName: news.autoName })
+            : undefined,
+      });
       const answer = await methods.check(sent(messages.CheckRequest, request));
       const response = sent(messages.CheckResponse, answer);
       const failures = response.getFailuresList();
@@ -89,32 +99,23 @@ const throughPlugin = (definition: Definition, run: Run): DoorLifecycle => {
     },
     diff: async (id, olds, news, oldInputs = olds) => {
       const { urn, methods } = on(news, olds);
-      const request = new messages.DiffRequest();
-      request.setId(id);
-      request.setUrn(urn);
-      request.setOlds(structOf(olds));
-      request.setOldInputs(structOf(oldInputs));
-      request.setNews(structOf(news));
+      const members = { Id: id, Urn: urn, Olds: olds, OldInputs: oldInputs, News: news };
+      const request = requestOf(messages.DiffRequest, members);
       const answer = await methods.diff(sent(messages.DiffRequest, request));
       const changes = sent(messages.DiffResponse, answer).getChanges();
       return { changes: changes === messages.DiffResponse.DiffChanges.DIFF_SOME };
     },
     create: async (inputs) => {
       const { urn, methods } = on(inputs);
-      const request = new messages.CreateRequest();
-      request.setUrn(urn);
-      request.setProperties(structOf(inputs));
+      const request = requestOf(messages.CreateRequest, { Urn: urn, Properties: inputs });
       const answer = await methods.create(sent(messages.CreateRequest, request));
       const response = sent(messages.CreateResponse, answer);
       return { id: response.getId(), outs: valuesOf(response.getProperties()) };
     },
     read: async (id, properties) => {
       const { urn, methods } = on(properties);
-      const request = new messages.ReadRequest();
-      request.setId(id);
-      request.setUrn(urn);
-      request.setProperties(structOf(properties));
-      request.setInputs(structOf(properties));
+      const members = { Id: id, Urn: urn, Properties: properties, Inputs: properties };
+      const request = requestOf(messages.ReadRequest, members);
       const answer = await methods.read(sent(messages.ReadRequest, request));
       const response = sent(messages.ReadResponse, answer);
       return {
@@ -125,20 +126,22 @@ const throughPlugin = (definition: Definition, run: Run): DoorLifecycle => {
     },
     update: async (id, olds, news) => {
       const { urn, methods } = on(news, olds);
-      const request = new messages.UpdateRequest();
-      request.setId(id);
-      request.setUrn(urn);
-      request.setOlds(structOf(olds));
-      request.setNews(structOf(news));
+      const request = requestOf(messages.UpdateRequest, {
+        Id: id,
+        Urn: urn,
+        Olds: olds,
+        News: news,
+      });
       const answer = await methods.update(sent(messages.UpdateRequest, request));
       return { outs: valuesOf(sent(messages.UpdateResponse, answer).getProperties()) };
     },
     delete: async (id, properties) => {
       const { urn, methods } = on(properties);
-      const request = new messages.DeleteRequest();
-      request.setId(id);
-      request.setUrn(urn);
-      request.setProperties(structOf(properties));
+      const request = requestOf(messages.DeleteRequest, {
+        Id: id,
+        Urn: urn,
+        Properties: properties,
+      });
       await methods.delete(sent(messages.DeleteRequest, request));
     },
   };

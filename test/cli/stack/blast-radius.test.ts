@@ -144,7 +144,7 @@ const none = statesOf({ holdings: [], lookUps: [], pending: [] }, [], true);
 
 test("what is said to be refused is refused by the service, and nothing else, for every object of every kind", async () => {
   const stack = await managedStack();
-  await stack.upSamples(() => true);
+  await stack.upForms(() => true);
   const snapshot = await stack.control.control("GET", "/snapshot");
   const collections = await stack.control.collections();
   const kinds = resources.map((definition) => ({

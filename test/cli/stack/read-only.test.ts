@@ -11,7 +11,7 @@ const runs = Number(process.env.READ_ONLY_RUNS ?? 12);
 /** A stack with everything that these commands can bring in order, and more objects than its state has. */
 const disordered = async (): Promise<StackSandbox> => {
   const box = await stackSandbox();
-  await box.upSamples(() => true);
+  await box.upForms(() => true);
   const web = { displayName: "Web", icon: "aVZC" };
   await box.up("Channel", "begun", { ...web, type: "custom.begun" });
   const begun = box.popped();

@@ -9,8 +9,6 @@ import { entryOf } from "../../../cli/import/import-entries.js";
 import { type RepairOptions, runRepair } from "../../../cli/repair/repair.js";
 import type { StackReading } from "../../../cli/stack/stack-reading.js";
 import { type EmulatorOptions, startEmulator } from "../../../emulator/index.js";
-import { naturalKey } from "../../../provider/definition/fields.js";
-import { fieldsFromWire } from "../../../provider/definition/wire.js";
 import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
 import { lifecycle } from "../../../provider/lifecycle/index.js";
 import { createRun } from "../../../provider/lifecycle/run.js";
@@ -25,9 +23,10 @@ import { resources } from "../../../provider/resources/index.js";
 import { connectService } from "../../../provider/service/connect.js";
 import { readSettings } from "../../../provider/service/settings.js";
 import { kindOf } from "../../emulator/running.js";
-import { samples } from "../../emulator/samples.js";
 import { withoutPace } from "../../support/cli-project.js";
+import { handedBack } from "../../support/door.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
+import { bound, formsOf } from "../../support/forms.js";
 import { shellScript, temporaryFolder } from "../../support/temporary-folder.js";
 import { ownershipOf } from "../stack-documents.js";
 
@@ -91,34 +90,23 @@ export const managedStack = async (
     const cycle = lifecycle(kindOf(kind), ofRun);
     const { inputs, failures } = await cycle.check({}, { ...fields, owner });
     if (failures.length > 0) throw new Error(JSON.stringify(failures));
-    const plain = JSON.parse(JSON.stringify(inputs), (_, value) =>
-      value !== null && typeof value === "object" && special in value ? value.value : value,
-    );
-    const { id, outs } = await cycle.create({ ...plain, __provider: "p" });
+    const { id, outs } = await cycle.create(handedBack(inputs));
     const values = { inputs: stateValue(inputs), outputs: stateValue(outs) };
     state.push({ urn: urnOf(kind, name), type: typeToken(kind), id, ...values });
     return id;
   };
-  /** One object of each kind for each way in which its members may stand together, complete or not. */
-  const upSamples = async (isGiven: () => boolean): Promise<void> => {
+  /** One object of each form of every kind, complete or not. */
+  const upForms = async (isGiven: () => boolean): Promise<void> => {
     const ids = new Map<string, string>();
-    for (const definition of resources)
-      for (const body of samples(definition, ids)) {
-        const all = fieldsFromWire(definition.fields, body, settings);
-        const needed = new Set(
-          definition.rule && "exactlyOne" in definition.rule
-            ? Object.values(definition.rule.exactlyOne)
-            : [],
-        );
-        const fields = Object.fromEntries(
-          Object.entries(all).filter(
-            ([name]) => definition.fields[name]?.required || needed.has(name) || isGiven(),
-          ),
-        );
-        const name = `r${state.length}`;
-        const named = { ...fields, [naturalKey(definition)]: `n-${name}` };
-        ids.set(definition.kind, await up(definition.kind, name, named));
-      }
+    for (const { definition, name, values } of resources.flatMap(formsOf)) {
+      const { kind, fields, rule } = definition;
+      const chosen = rule && "exactlyOne" in rule ? Object.values(rule.exactlyOne) : [];
+      const given = Object.entries(values).filter(
+        ([member]) => fields[member]?.required || chosen.includes(member) || isGiven(),
+      );
+      const resolved = bound(Object.fromEntries(given), (other) => ids.get(other));
+      ids.set(kind, await up(kind, name, resolved as JsonObject));
+    }
   };
   const reading = async (): Promise<StackReading> => {
     const text = JSON.stringify({ version: 3, deployment: { resources: state } });
@@ -136,7 +124,7 @@ export const managedStack = async (
     };
   };
   return {
-    ...{ emulator, control, settings, state, up, upSamples },
+    ...{ emulator, control, settings, state, up, upForms },
     /** What another run makes, which knows nothing of the ones before. */
     upAnew: (kind: string, name: string, fields: JsonObject): Promise<string> => {
       const anew = createRun(async () => open());

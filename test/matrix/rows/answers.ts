@@ -1,6 +1,8 @@
 import { expect } from "vitest";
 import { isObject } from "../../../provider/kernel/json.js";
 import { channel } from "../../../provider/resources/channel.js";
+import { kiosk } from "../../lifecycle/steps.js";
+import { handedBack } from "../../support/door.js";
 import {
   type Arrange,
   always,
@@ -12,7 +14,7 @@ import {
   type OwnCell,
   row,
 } from "../support/cell.js";
-import { checked, create, declared, handedBack } from "../support/resource.js";
+import { checked, create } from "../support/resource.js";
 import type { Stage } from "../support/stage.js";
 import type { Passing } from "../support/wire.js";
 
@@ -63,7 +65,7 @@ const noDrift = (on: string, words: string): OwnCell => ({
     stage.wire.add({ on, do: "answer", with: unfamiliar });
     if (on === "GET /channels/{id}") await deaf(stage);
     const { inputs = {} } = await stage.of("Channel").read(id, state);
-    const news = await checked(stage, declared());
+    const news = await checked(stage, kiosk());
     expect(await stage.of("Channel").diff(id, handedBack(inputs), news)).toEqual({
       changes: false,
     });

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { channel } from "../../../provider/resources/channel.js";
 import { orchestration } from "../../../provider/resources/orchestration.js";
+import { kiosk } from "../../lifecycle/steps.js";
 import {
   type Arrange,
   always,
@@ -16,7 +17,6 @@ import {
   acceptAnyReference,
   checked,
   create,
-  declared,
   type Entry,
   flow,
   type Json,
@@ -278,7 +278,7 @@ export const neighbours: Group = {
         test: async (stage) => {
           const { id, state } = await create(stage);
           await changedBehind(stage, "", "update");
-          await stage.of("Channel").update(id, state, await checked(stage, declared()));
+          await stage.of("Channel").update(id, state, await checked(stage, kiosk()));
           expect(await stage.hub.objects("channels")).toMatchObject([
             { id, displayName: "Kiosk", restrictions },
           ]);
@@ -314,11 +314,11 @@ export const neighbours: Group = {
         test: async (stage) => {
           const { id, state } = await create(stage);
           await deletedBehind(stage, "", "update");
-          const inputs = await checked(stage, declared({ displayName: "New" }));
+          const inputs = await checked(stage, kiosk({ displayName: "New" }));
           const updating = stage.of("Channel").update(id, state, inputs);
           await expect(updating).rejects.toThrow(/pulumi refresh/);
           stage.nextRun();
-          const made = await create(stage, declared({ displayName: "New" }));
+          const made = await create(stage, kiosk({ displayName: "New" }));
           expect(await stage.hub.objects("channels")).toMatchObject([{ id: made.id }]);
         },
       },
@@ -370,7 +370,7 @@ export const inputs: Group = {
         list: hostile((stage, id, { state }) => stage.of("Channel").read(id, state)),
         get: hostile((stage, id) => stage.of("Channel").read(id, { __provider: "pointer" })),
         update: hostile(async (stage, id, { state }) =>
-          stage.of("Channel").update(id, state, await checked(stage, declared())),
+          stage.of("Channel").update(id, state, await checked(stage, kiosk())),
         ),
         delete: hostile((stage, id, { state }) => stage.of("Channel").delete(id, state)),
         token: "not applicable: takes no id",

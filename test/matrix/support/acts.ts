@@ -1,5 +1,7 @@
 import { expect } from "vitest";
-import { checked, create, declared, type Entry, handedBack, type Json } from "./resource.js";
+import { kiosk } from "../../lifecycle/steps.js";
+import { handedBack } from "../../support/door.js";
+import { checked, create, type Entry, type Json } from "./resource.js";
 import type { Stage } from "./stage.js";
 
 /** The columns of the matrix: what the client does while the fault strikes. */
@@ -17,7 +19,7 @@ export interface Act {
   readonly proven: (stage: Stage, result: unknown, entry: Entry) => Promise<void>;
 }
 
-const changed = declared({ displayName: "New" });
+const changed = kiosk({ displayName: "New" });
 
 /** Exactly one object, with our mark: neither lost nor made twice. */
 const oneObject = async (stage: Stage, id: unknown, displayName: string): Promise<void> => {
@@ -75,6 +77,6 @@ export const nextTry = async (
 ): Promise<void> => {
   const { id, properties } = (failure ?? {}) as { id?: string; properties?: Json };
   if (id === undefined) return proven(stage, await perform(stage, entry), entry);
-  await stage.of("Channel").update(id, handedBack(properties), await checked(stage, declared()));
+  await stage.of("Channel").update(id, handedBack(properties), await checked(stage, kiosk()));
   await oneObject(stage, id, "Kiosk");
 };

@@ -2,10 +2,10 @@ import type { Definition } from "../../../provider/definition/define.js";
 import { deletionOrder, naturalKey, setUpOrder } from "../../../provider/definition/fields.js";
 import type { Lifecycle } from "../../../provider/lifecycle/index.js";
 import { resources } from "../../../provider/resources/index.js";
-import { handedBack } from "../../matrix/support/resource.js";
 import type { Stage } from "../../matrix/support/stage.js";
+import { handedBack } from "../../support/door.js";
 import { owned } from "../../support/emulated.js";
-import { type Form, formsOf, type Json } from "./canaries.js";
+import { bound, type Form, formsOf, type Json } from "../../support/forms.js";
 
 /** Everything in the service, in the order of the collections. */
 export const objectsAt = async ({ hub }: Stage): Promise<readonly Json[]> =>
@@ -48,10 +48,9 @@ export class Life {
   /** What the program declares, as the engine hands it over. */
   inputs({ definition, name, values }: Form, changes: Json = {}): Json {
     const key = naturalKey(definition);
-    const unique = { [key]: `${values[key]}-${name.toLowerCase()}-${this.word}` };
-    const text = JSON.stringify({ ...values, ...unique, ...changes });
-    const bound = text.replace(/\$\{(\w+)\}/g, (_, kind: string) => this.#idOf(kind));
-    return owned(name, JSON.parse(bound), this.ownership);
+    const unique = { [key]: `${values[key]}-${this.word}` };
+    const given = bound({ ...values, ...unique, ...changes }, (kind) => this.#idOf(kind));
+    return owned(name, given as Json, this.ownership);
   }
 
   #idOf(kind: string): string {

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { isObject } from "../../../provider/kernel/json.js";
-import { marker } from "./canaries.js";
+import { marker } from "../../support/forms.js";
 
 const signature = "4dabf18193072939515e22adb298388d";
 

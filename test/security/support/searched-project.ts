@@ -1,11 +1,11 @@
 import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
-import { naturalKey, setUpOrder } from "../../../provider/definition/fields.js";
+import { setUpOrder } from "../../../provider/definition/fields.js";
 import { resources } from "../../../provider/resources/index.js";
 import { Wire } from "../../matrix/support/wire.js";
 import { type CliProject, type CliResult, cliProject } from "../../support/cli-project.js";
+import { formsOf, marker } from "../../support/forms.js";
 import { leakingFiles, secretsIn } from "../../support/left-behind.js";
-import { formsOf, type Json, marker } from "./canaries.js";
 
 const clientId = "hushed";
 const scopes = ["app.conversation.conversationmgr.manage"];
@@ -120,8 +120,7 @@ export class SearchedProject implements AsyncDisposable {
 }
 
 /** A Pulumi program that declares every kind in every form; FORMS holds them, and their canaries. */
-
-export const declaredProgram = `
+const declaredProgram = `
 const conversation = require("pulumi-conversation");
 const made = {};
 const bound = (value) => {
@@ -136,15 +135,11 @@ for (const { kind, name, values } of JSON.parse(process.env.FORMS)) {
   made[kind] = made[kind] ?? resource;
 }
 `;
-/** The environment of that program; another word is another value of every secret. */
 
-export const formsEnvironment = (word: string): Readonly<Record<string, string>> => {
+/** The environment of that program; another word is another value of every secret. */
+const formsEnvironment = (word: string): Readonly<Record<string, string>> => {
   const forms = setUpOrder(resources)
     .flatMap(formsOf)
-    .map(({ definition, name, values }) => {
-      const key = naturalKey(definition);
-      const unique: Json = { [key]: `${values[key]}-${name.toLowerCase()}` };
-      return { kind: definition.kind, name, values: { ...values, ...unique } };
-    });
+    .map(({ definition, name, values }) => ({ kind: definition.kind, name, values }));
   return { FORMS: JSON.stringify(forms).replaceAll(`"${marker} `, `"${marker} ${word} `) };
 };

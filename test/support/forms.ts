@@ -1,6 +1,7 @@
-import type { Definition, Field, Fields } from "../../../provider/definition/define.js";
-import { holdsSecret } from "../../../provider/definition/fields.js";
-import { isObject } from "../../../provider/kernel/json.js";
+import type { Definition, Field, Fields } from "../../provider/definition/define.js";
+import { mergeDeep } from "../../provider/definition/extra.js";
+import { holdsSecret, naturalKey } from "../../provider/definition/fields.js";
+import { isObject } from "../../provider/kernel/json.js";
 
 export type Json = Record<string, unknown>;
 
@@ -42,6 +43,18 @@ const filled = (fields: Fields, given: Json, path: string): Json => ({
   ),
 });
 
+/** What the examples leave out. */
+const additions: Readonly<Record<string, Json>> = {
+  Channel: {
+    restrictions: {
+      outbound: {
+        attachmentPolicy: { enabled: false, maxSize: 1, type: "allow", extensions: ["png"] },
+        customerServiceWindow: { durationMinutes: 60, continueMessageTypes: ["template"] },
+      },
+    },
+  },
+};
+
 /** One way to declare an object of a kind: one for each form that its rule offers. */
 export interface Form {
   readonly definition: Definition;
@@ -49,15 +62,31 @@ export interface Form {
   readonly values: Json;
 }
 
-/** Every form of a kind, made from its definition, with a canary in every secret field. */
+/** Every form of a kind with all its members, made from its definition, with a canary in every secret field. */
 export const formsOf = (definition: Definition): readonly Form[] => {
   const { kind, rule, fields, example } = definition;
-  const all = filled(fields, { ...example }, kind);
+  const all = filled(fields, mergeDeep(example, additions[kind] ?? {}), kind);
   if (!rule || !("exactlyOne" in rule)) return [{ definition, name: kind, values: all }];
   const members = Object.values(rule.exactlyOne);
+  const key = naturalKey(definition);
   return Object.entries(rule.exactlyOne).map(([word, member]) => {
     const own = Object.entries(all).filter(([name]) => name === member || !members.includes(name));
-    const values = { ...Object.fromEntries(own), [rule.discriminator]: word };
-    return { definition, name: `${kind}-${word}`, values };
+    const unique = { [rule.discriminator]: word, [key]: `${all[key]}-${word}` };
+    return {
+      definition,
+      name: `${kind}-${word}`,
+      values: { ...Object.fromEntries(own), ...unique },
+    };
   });
+};
+
+/** Values with something else in place of every `${Kind}`. */
+export const bound = (value: unknown, at: (kind: string) => unknown): unknown => {
+  if (typeof value === "string") {
+    const kind = /^\$\{(\w+)\}$/.exec(value)?.[1];
+    return kind ? at(kind) : value;
+  }
+  if (Array.isArray(value)) return value.map((item) => bound(item, at));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, bound(of, at)]));
 };
