@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { doors } from "../support/door.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { listKeys } from "../support/specification.js";
 
 /** One resource of each kind; DESCRIBE gives all of them another description, OPTIONS other engine options. */
 const program = `
@@ -18,15 +19,6 @@ if (without !== "account") new c.Account("shop", { description, address: "shop",
 exports.channelType = channel.type;
 exports.lookedUp = channel.id.apply((id) => id).apply(() => "ok");
 `;
-
-const collections = [
-  "authentications",
-  "clientapplications",
-  "participants",
-  "channels",
-  "orchestrations",
-  "accounts",
-];
 
 describe.each(doors)("%s", (door) => {
   let project: EmulatedProject;
@@ -91,7 +83,9 @@ describe.each(doors)("%s", (door) => {
     await project.succeed(["up", "--yes", "--skip-preview"], { DESCRIBE: "changed" });
     expect((await project.objects()).map(({ id }) => id)).toEqual(before);
     expect((await project.writes()).slice(done).sort()).toEqual(
-      collections.map((name) => `PUT /${name}/{id}`).sort(),
+      Object.keys(listKeys)
+        .map((name) => `PUT /${name}/{id}`)
+        .sort(),
     );
   });
 

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DriftResult } from "../../cli/compare/schemas.js";
 import type { Rehearsal } from "../../cli/rehearse/rehearsal-schema.js";
@@ -20,12 +21,10 @@ let untold: Readonly<Record<string, string>>;
 /** The token URL of an emulator without what it tells of scopes. */
 const quietTokens = (tokenUrl: string): Server =>
   createServer(async (request, response) => {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of request) chunks.push(chunk);
     const answer = await fetch(tokenUrl, {
       method: "POST",
       headers: { "content-type": "application/x-www-form-urlencoded" },
-      body: Buffer.concat(chunks),
+      body: await buffer(request),
     });
     const { scope: _, ...grant }: Record<string, unknown> = JSON.parse(await answer.text());
     response.writeHead(answer.status, { "content-type": "application/json" });

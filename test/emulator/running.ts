@@ -8,6 +8,7 @@ import { normaliseFields } from "../../provider/definition/fields.js";
 import { bodyOf } from "../../provider/definition/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
+import { bound } from "../support/forms.js";
 import { scopes } from "../support/specification.js";
 
 const pemOf = (name: string): string => readFileSync(join(__dirname, "tls", `${name}.pem`), "utf8");
@@ -127,13 +128,23 @@ export class Running implements AsyncDisposable {
     this.#token = undefined;
   }
 
-  /** A valid body of a kind; what it refers to is made first. */
-  async body(definition: Definition, changes: JsonObject = {}): Promise<JsonObject> {
+  /**
+   * A valid body of a kind.
+   *
+   * @param ids of the objects that it refers to, by kind; those that are not there are made first
+   */
+  async body(
+    definition: Definition,
+    changes: JsonObject = {},
+    ids = new Map<string, string>(),
+  ): Promise<JsonObject> {
     const kept = Object.entries(definition.example).filter(
       ([name]) => !Object.hasOwn(changes, name),
     );
-    const references = await this.#resolved(Object.fromEntries(kept));
-    const inputs = normaliseFields(definition, isObject(references) ? references : {});
+    for (const [, kind = ""] of JSON.stringify(kept).matchAll(/\$\{(\w+)\}/g))
+      if (!ids.has(kind)) ids.set(kind, await this.make(kindOf(kind), {}, ids));
+    const given = bound(Object.fromEntries(kept), (kind) => ids.get(kind));
+    const inputs = normaliseFields(definition, given as JsonObject);
     const body = bodyOf(definition, inputs, { platformName: "platform" });
     const unique = Object.entries(definition.fields).filter(
       ([, field]) => field.type === "text" && field.unique,
@@ -144,12 +155,13 @@ export class Running implements AsyncDisposable {
   }
 
   /** Makes an object of a kind and whatever it refers to. */
-  async make(definition: Definition, changes: JsonObject = {}): Promise<string> {
-    const reply = await this.call(
-      "POST",
-      `/${definition.collection}`,
-      await this.body(definition, changes),
-    );
+  async make(
+    definition: Definition,
+    changes: JsonObject = {},
+    ids = new Map<string, string>(),
+  ): Promise<string> {
+    const body = await this.body(definition, changes, ids);
+    const reply = await this.call("POST", `/${definition.collection}`, body);
     if (reply.status !== 201) throw new Error(`${definition.kind}: ${reply.status} ${reply.text}`);
     return String(reply.json.id);
   }
@@ -167,18 +179,6 @@ export class Running implements AsyncDisposable {
   async stored(kind: string): Promise<readonly JsonObject[]> {
     const { objects } = await this.emulator.control.snapshot();
     return (objects[kindOf(kind).collection] ?? []).filter(isObject);
-  }
-
-  async #resolved(value: unknown): Promise<unknown> {
-    if (typeof value === "string" && /^\$\{\w+\}$/.test(value)) {
-      return this.make(kindOf(value.slice(2, -1)));
-    }
-    if (Array.isArray(value)) return Promise.all(value.map((item) => this.#resolved(item)));
-    if (!isObject(value)) return value;
-    const members = Object.entries(value).map(
-      async ([name, member]) => [name, await this.#resolved(member)] as const,
-    );
-    return Object.fromEntries(await Promise.all(members));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

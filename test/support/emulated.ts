@@ -4,9 +4,9 @@ import type { Clock } from "../../provider/kernel/clock.js";
 import type { Lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun, type ObjectHolders } from "../../provider/lifecycle/run.js";
 import type { Holding } from "../../provider/pulumi-cli/stack-states.js";
-import { resources } from "../../provider/resources/index.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import { readSettings } from "../../provider/service/settings.js";
+import { kindOf } from "../emulator/running.js";
 import { doorOfTests, lifecycleThrough } from "./door.js";
 import { EmulatorControl } from "./emulator-control.js";
 
@@ -106,11 +106,7 @@ export const emulated = async (
     get service() {
       return service;
     },
-    of: (kind) => {
-      const definition = resources.find((each) => each.kind === kind);
-      if (!definition) throw new Error(`no kind ${kind}`);
-      return lifecycleThrough(doorOfTests, definition, run);
-    },
+    of: (kind) => lifecycleThrough(doorOfTests, kindOf(kind), run),
     nextRun: (held) => {
       service = connect();
       run = fresh(held);

@@ -1,7 +1,6 @@
 import type { Clock } from "../../../provider/kernel/clock.js";
 import type { Lifecycle } from "../../../provider/lifecycle/index.js";
 import { createRun, type Run } from "../../../provider/lifecycle/run.js";
-import { resources } from "../../../provider/resources/index.js";
 import { connectService, type Service } from "../../../provider/service/connect.js";
 import {
   httpTransport,
@@ -9,6 +8,7 @@ import {
   type Transport,
 } from "../../../provider/service/http/transport.js";
 import { readSettings } from "../../../provider/service/settings.js";
+import { kindOf } from "../../emulator/running.js";
 import { doorOfTests, lifecycleThrough } from "../../support/door.js";
 import { type Emulated, emulated } from "../../support/emulated.js";
 import { endpointOf, Wire } from "./wire.js";
@@ -120,14 +120,8 @@ export class Stage implements AsyncDisposable {
   /** The run of this moment, also when another one has begun. */
   run(): (kind: string) => Lifecycle {
     const run = this.#run;
-    return (kind) => {
-      const definition = resources.find((each) => each.kind === kind);
-      if (!definition) throw new Error(`no kind ${kind}`);
-      return watched(
-        lifecycleThrough(doorOfTests, definition, run),
-        (outcome) => void this.outcomes.push(outcome),
-      );
-    };
+    const note = (outcome: Outcome) => void this.outcomes.push(outcome);
+    return (kind) => watched(lifecycleThrough(doorOfTests, kindOf(kind), run), note);
   }
 
   /** The connection of the run of this moment. */

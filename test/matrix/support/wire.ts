@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
 import { closeServer, listenHere, originOf } from "../../support/loopback-server.js";
 
@@ -64,12 +65,6 @@ export interface Ways {
   readonly answer?: (answer: BentAnswer, call: BentCall) => BentAnswer | "lost";
 }
 
-const read = async (message: IncomingMessage): Promise<Buffer> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of message) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks);
-};
-
 /** A relay in front of the emulator that spoils connections and answers on demand. */
 export class Wire implements AsyncDisposable {
   /** Calls that arrived, in order, such as `POST /channels`. */
@@ -125,14 +120,14 @@ export class Wire implements AsyncDisposable {
     this.#used.add(socket);
     const [, collection = "", id] = /\/v\d+\/([^/?]+)(?:\/([^/?]+))?/.exec(url) ?? [];
     const about = { method, collection, id };
-    const body = storedBody(await read(call), about, this.ways);
+    const body = storedBody(await buffer(call), about, this.ways);
     if (rule?.do === "reset-before" || rule?.do === "reset-used") {
       socket.resetAndDestroy();
       return;
     }
     const behind = await this.#ask(call, body, answer, rule);
     if (rule?.do === "reset-after") {
-      await read(behind);
+      await buffer(behind);
       const { interim = [] } = rule;
       if (interim.length === 0) socket.resetAndDestroy();
       else socket.write(interim.join(""), () => socket.destroy());
@@ -167,7 +162,7 @@ const replaceAnswer = async (
   answer: ServerResponse,
   call: Arrived,
 ): Promise<void> => {
-  const text = (await read(behind)).toString("utf8");
+  const text = (await buffer(behind)).toString("utf8");
   const changed = rule.with({ status: behind.statusCode ?? 0, text }, call);
   answer.writeHead(changed.status, { "content-type": "application/json", ...changed.headers });
   answer.end(changed.status === 204 ? undefined : changed.text);
@@ -195,7 +190,7 @@ const bendAnswer = async (
   answer: ServerResponse,
   about: BentCall,
 ): Promise<void> => {
-  const given = (await read(behind)).toString("utf8");
+  const given = (await buffer(behind)).toString("utf8");
   const plain: BentAnswer = {
     status: behind.statusCode ?? 0,
     body: shownBody(given === "" ? undefined : JSON.parse(given), about, ways),

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
 import { type ConversationClient, connect } from "../../../sdk/runtime/index.js";
 import { JumpingClock } from "../../service/support/clocks.js";
 import { closeServer, listenHere, portOf } from "../../support/loopback-server.js";
@@ -72,19 +73,15 @@ export class AssetHub implements AsyncDisposable {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    try {
-      for await (const chunk of request) chunks.push(chunk);
-    } catch {
-      return;
-    }
+    const body = await buffer(request).catch(() => undefined);
+    if (!body) return;
     const path = (request.url ?? "").replace("/conversation/v3", "");
     if (path === "/token") {
       const scope = "app.conversation.conversationmgr.interaction.manage";
       return this.#json(response, { access_token: "t", expires_in: 3600, scope });
     }
     const line = `${request.method} ${path}`;
-    this.calls.push({ line, headers: request.headers, body: Buffer.concat(chunks) });
+    this.calls.push({ line, headers: request.headers, body });
     if (path.startsWith("/content/")) {
       const next = this.content.length > 1 ? this.content.shift() : this.content[0];
       return next?.(request, response);

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { text } from "node:stream/consumers";
 import type { Settings } from "../../../provider/service/setting-table.js";
 import { closeServer, listenHere, portOf } from "../../support/loopback-server.js";
 
@@ -24,10 +25,10 @@ export const json =
 
 /** Answers with text that need not be JSON. */
 export const raw =
-  (status: number, text: string, headers: Record<string, string> = {}): Handler =>
+  (status: number, body: string, headers: Record<string, string> = {}): Handler =>
   (_seen, response) => {
     response.writeHead(status, headers);
-    response.end(text);
+    response.end(body);
   };
 
 /** One after the other; the last one from then on. */
@@ -37,12 +38,6 @@ export const inTurn = (...handlers: readonly Handler[]): Handler => {
     handlers[Math.min(next, handlers.length - 1)]?.(...call);
     next += 1;
   };
-};
-
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString("utf8");
 };
 
 const basePath = "/conversation/v3";
@@ -91,7 +86,7 @@ export class FakeHub implements AsyncDisposable {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "", url = "", headers } = request;
-    const seen = { method, path: url.replace(basePath, ""), headers, body: await bodyOf(request) };
+    const seen = { method, path: url.replace(basePath, ""), headers, body: await text(request) };
     const isToken = url === "/token";
     (isToken ? this.tokenCalls : this.calls).push(seen);
     (isToken ? this.handleToken : this.handle)(seen, response, request.socket);
