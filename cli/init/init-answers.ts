@@ -3,6 +3,7 @@ import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { wrappedText } from "../../provider/kernel/columns.js";
 import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
+import { commercialScope, isCommercial } from "../../provider/service/settings.js";
 import { CommandFailure, optionName } from "../command.js";
 import { type Pipeline, pipelines } from "./template-project.js";
 
@@ -86,7 +87,7 @@ export const askPerson =
   };
 
 /** Settings of the service that are asked for, in this order; the others have good defaults. */
-const askedSettings = ["baseUrl", "tokenUrl", "clientId", "plan"] as const;
+const askedSettings = ["baseUrl", "tokenUrl", "clientId", "scope", "plan"] as const;
 
 type AskedSetting = (typeof askedSettings)[number];
 
@@ -159,6 +160,13 @@ const assertFlags = (flags: InitFlags): void => {
     throw new CommandFailure("Specify either --emulator or the URLs of a service, not both.", 2);
 };
 
+/** The scope that the URLs tell; undefined if the default is right, or they are not known. */
+const scopeFor = ({ baseUrl, tokenUrl }: InitAnswers["settings"]): string | undefined =>
+  baseUrl && tokenUrl && isCommercial(tokenUrl) ? commercialScope(baseUrl) : undefined;
+
+const scopeQuestion =
+  "Scope of a commercial tenant, https://<API host>/auth/.default (leave empty for a self-service one)";
+
 const askService = async (
   { emulator, ...flags }: InitFlags,
   ask: Ask,
@@ -166,8 +174,10 @@ const askService = async (
   if (emulator) return {};
   const answers: Partial<Record<AskedSetting, string>> = {};
   for (const key of askedSettings) {
-    const text = `${settingTable[key].doc.split(/[.:;]/)[0]} (leave empty to set it later)`;
-    const given = flags[key] ?? (await ask({ text, problem: laterOr(settingProblem(key)) }));
+    const later = `${settingTable[key].doc.split(/[.:;,]/)[0]} (leave empty to set it later)`;
+    const text = key === "scope" ? scopeQuestion : later;
+    const known = flags[key] ?? (key === "scope" ? scopeFor(answers) : undefined);
+    const given = known ?? (await ask({ text, problem: laterOr(settingProblem(key)) }));
     if (given !== "") answers[key] = given;
     // Without an address, the rest is meaningless.
     if (key === "baseUrl" && given === "") break;
@@ -194,9 +204,10 @@ export const initAnswers = async (
   const name = await text("name", "Project name", nameFor(folder));
   const stack = await text("stack", "First stack", "dev");
   const { description = "A conversation account of the messaging hub" } = flags;
-  const given = askedSettings.flatMap((key) =>
-    flags[key] === undefined ? [] : [[key, flags[key]]],
-  );
+  const given = askedSettings.flatMap((key) => {
+    const known = flags[key] ?? (key === "scope" ? scopeFor(flags) : undefined);
+    return known === undefined ? [] : [[key, known]];
+  });
   const settings = ask ? await askService(flags, ask) : Object.fromEntries(given);
   const later = "Client secret, not shown (leave empty to set it later)";
   const clientSecret =

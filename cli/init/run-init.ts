@@ -219,22 +219,27 @@ const theStack = (
  * values.
  */
 const theSettings = (
-  { stack, settings, clientSecret }: InitAnswers,
+  { name, stack, settings, clientSecret }: InitAnswers,
   { stack: { configured } }: ProjectStanding,
 ): readonly string[] => {
   const set = (...words: readonly string[]) =>
     ["pulumi config set", ...words, "--stack", stack].join(" ");
-  const plain = (["baseUrl", "tokenUrl", "clientId"] as const)
-    .filter((key) => settings[key] === undefined || !configured)
+  const plain = (["baseUrl", "tokenUrl", "clientId", "scope"] as const)
+    .filter((key) => (settings[key] === undefined ? key !== "scope" : !configured))
     .map((key) => {
       const words = [configOption(key), `conversation:${key}`, settings[key]];
       return set(...words.flatMap((word) => (word ? [word] : [])));
     });
   return [
+    ...["callbackHost", "notificationEmail"].map((key) => set(`${name}:${key}`)),
     ...plain,
     ...(clientSecret && configured ? [] : [set("conversation:clientSecret", "--secret")]),
   ];
 };
+
+/** The kind of tenant shows in its token URL; without it, the person has to know. */
+const scopeNote =
+  "If your tenant is a commercial one, also set conversation:scope, to https://<API host>/auth/.default.";
 
 /** The commands that are left to do, in order. */
 const nextSteps = (answers: InitAnswers, standing: ProjectStanding): readonly string[] => [
@@ -337,6 +342,8 @@ export const runInit = async (options: InitOptions): Promise<NewProject> => {
   assertOngoing(options, folder);
   const tooOld = await oldNodeNote(env);
   if (tooOld !== undefined) progress.note(tooOld);
+  if (!emulator && answers.settings.tokenUrl === undefined)
+    progress.note(wrapped(scopeNote, 80).join("\n"));
   const next = nextSteps(answers, { packages, stack: standing, emulator });
   const { name, stack } = answers;
   const paths = files.map(({ path }) => path);

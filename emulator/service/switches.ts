@@ -57,12 +57,12 @@ export const switchTable = {
     default: "ignore",
   },
   channelRule: {
-    doc: "What keeps a channel in use: the accounts that refer to it or, according to the specification's wording (§2 rule 3), any client application.",
+    doc: "What keeps a channel in use: the accounts that refer to it or, as the service's rule literally says, any client application.",
     values: ["account", "any-client-application"],
     default: "account",
   },
   deletionRule: {
-    doc: "What prevents the deletion of an object: everything that refers to it, or only what the specification lists (§2), which excludes orchestrations.",
+    doc: "What prevents the deletion of an object: everything that refers to it, or only what the service's rules list, which excludes orchestrations.",
     values: ["every-reference", "specification"],
     default: "every-reference",
   },

@@ -23,6 +23,12 @@ const longestText = 300;
 const longestForeign = 8_000;
 
 /**
+ * Only the beginning of a longer one is searched for, which is what a service quotes. It is no
+ * password, but a text without a field, which counts as secret because it may contain one.
+ */
+const longestSecret = 16_384;
+
+/**
  * With more secret characters than this, no foreign text is shown: searching would take too long.
  */
 const mostSecretCharacters = 262_144;
@@ -168,7 +174,11 @@ interface Wanted {
 }
 
 const wantedIn = (secrets: readonly string[]): Wanted => {
-  const given = new Set(secrets.filter(({ length }) => length >= shortestSecret));
+  const given = new Set(
+    secrets
+      .filter(({ length }) => length >= shortestSecret)
+      .map((secret) => secret.slice(0, longestSecret)),
+  );
   const length = [...given].reduce((sum, secret) => sum + secret.length, 0);
   const isTooMuch = length > mostSecretCharacters;
   const pieces = new Set<string>();

@@ -166,13 +166,13 @@ export const settingTable: SettingTable = {
   },
   clientId: {
     environment: "CLIENT_ID",
-    doc: "Identifier of the client application that calls the service.",
+    doc: "ID of the client that calls the service, from whoever manages your tenant at the vendor; no `ClientApplication` of a program.",
     parse: printableText,
     required: true,
   },
   clientSecret: {
     environment: "CLIENT_SECRET",
-    doc: "Secret of the client application that calls the service.",
+    doc: "Secret of the client that calls the service.",
     parse: printableText,
     required: true,
     secret: true,

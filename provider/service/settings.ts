@@ -149,6 +149,14 @@ export const configOption = (key: SettingKey): "--secret" | "--plaintext" | unde
   return /token/i.test(key) ? "--plaintext" : undefined;
 };
 
+/** The only scope that a commercial tenant has (vendor's description). */
+export const commercialScope = (baseUrl: string): string =>
+  `https://${new URL(baseUrl).host}/auth/.default`;
+
+/** Whether a token URL has the form of a commercial tenant's (vendor's description). */
+export const isCommercial = (tokenUrl: string): boolean =>
+  /\/global\/[^/]+\/oauth2\/v2\.0\/token$/.test(tokenUrl);
+
 const missingLine = ({ account }: SettingSource, key: SettingKey, profile?: string): string => {
   const { environment, config } = settingNames(key, profile);
   if (account !== undefined)

@@ -237,7 +237,7 @@ export const deleteAsset = async (
     // An attempt whose answer was lost has deleted it.
     if (isConversationError(error, "NOT_FOUND") && error.effect !== "none") return;
     if (!isConversationError(error, "FORBIDDEN", "REJECTED")) throw error;
-    const rule = "An asset used in a message cannot be deleted (specification §2, rule 5)";
+    const rule = "An asset used in a message cannot be deleted";
     const message = isInUse(calls, error)
       ? `Could not delete asset ${id}: the service refused the deletion (${refusalDetails(error)}). ${rule}.`
       : `${error.message} ${rule}.`;

@@ -447,7 +447,7 @@ export const refusedTransfer = (
     const when = asks === undefined ? "later" : `after the requested time (Retry-After: ${asks})`;
     return error("UNAVAILABLE", `returned ${status}. Try again ${when}`);
   }
-  const rule = "the type or size may differ from those it was created for (specification §4.2)";
+  const rule = "the type or size may differ from those it was created for";
   return error("REJECTED", `refused the transfer (${status}): it may have expired, or ${rule}`);
 };
 

@@ -104,7 +104,7 @@ const checkedMembers = (which: string, message: unknown, isOther: boolean): Json
   const type = typeOf(which, message, isOther);
   const kind = senderOf(which, message);
   if (isMessageType(type) && !maySend(kind, type)) {
-    const rule = `is of type ${type}, which a ${kind} may not send; only ${sendersOf(type).join(", ")} may (specification §6)`;
+    const rule = `is of type ${type}, which a ${kind} may not send; only ${sendersOf(type).join(", ")} may`;
     throw refused(which, rule);
   }
   const { data, error } = schemaFor(type).safeParse(message);
@@ -642,7 +642,7 @@ const explained = (id: string, error: unknown): unknown =>
   isConversationError(error, "NOT_FOUND", "REJECTED")
     ? new ConversationError(
         error.code,
-        `Could not read conversation ${id}: the service refused the request (${refusalDetails(error)}). Only completed conversations can be fetched (specification §4.2): check the ID, and end the conversation first.`,
+        `Could not read conversation ${id}: the service refused the request (${refusalDetails(error)}). Only completed conversations can be fetched: check the ID, and end the conversation first.`,
         error.details,
         error.effect,
         { cause: error },

@@ -109,6 +109,8 @@ test("what could not be done is a next step", async () => {
     ...toFetch,
     "pulumi stack init prod",
     "pulumi config set shop:callbackSecret --secret --stack prod",
+    "pulumi config set shop:callbackHost --stack prod",
+    "pulumi config set shop:notificationEmail --stack prod",
     "pulumi config set conversation:baseUrl --stack prod",
     "pulumi config set --plaintext conversation:tokenUrl --stack prod",
     "pulumi config set conversation:clientId --stack prod",
@@ -122,7 +124,9 @@ test("secrets reach Pulumi through standard input, and no command line", async (
   const pulumi = calls("pulumi");
   const secret = { CONVERSATION_CLIENT_SECRET: "of-the-client" };
   const settings = { baseUrl: "https://hub.test/v3", clientId: "me", env: { ...env, ...secret } };
-  const { next } = await quiet({ ...settings, install: false }).done;
+  const { done, said } = quiet({ ...settings, install: false });
+  const { next } = await done;
+  expect(said()).toContain("also set conversation:scope, to https://");
   const lines = pulumi().trim().split("\n");
   expect(lines.slice(0, 4)).toEqual([
     "stack init dev --non-interactive <>",
@@ -135,10 +139,28 @@ test("secrets reach Pulumi through standard input, and no command line", async (
   );
   expect(next).toEqual([
     ...toFetch,
+    "pulumi config set shop:callbackHost --stack dev",
+    "pulumi config set shop:notificationEmail --stack dev",
     "pulumi config set --plaintext conversation:tokenUrl --stack dev",
     "npm test",
     "pulumi up",
   ]);
+});
+
+test.each([
+  ["/global/my-gateway/oauth2/v2.0/token", ["conversation:scope <https://hub.test/auth/.default>"]],
+  ["/system/auth/shop-U/oauth2/token", []],
+])("the token URL %s tells which scope the tenant has", async (path, scope) => {
+  const pulumi = calls("pulumi");
+  const urls = {
+    baseUrl: "https://hub.test/conversation/v3",
+    tokenUrl: `https://login.test${path}`,
+  };
+  const { done, said } = quiet({ ...urls, clientId: "me", env, install: false });
+  const { next } = await done;
+  const set = pulumi().replace(/ --stack dev --plaintext --non-interactive/g, "");
+  expect(set.match(/conversation:scope .*/g) ?? []).toEqual(scope);
+  expect(said() + next.join()).not.toContain("conversation:scope");
 });
 
 test("npm gets no secret, and Pulumi only its own", async () => {
@@ -231,7 +253,8 @@ test("a person is asked for what is open, and asked again after a wrong answer",
     "Base URL of the service",
     "Base URL of the service",
     "Token URL for the client credentials grant",
-    "Identifier of the client application that calls the service",
+    "ID of the client that calls the service",
+    "Scope of a commercial tenant",
     "The tenant's plan",
     "Pipeline",
   ]);

@@ -3,7 +3,7 @@ import { ConversationError, type ErrorDetails, isConversationError } from "../..
 import { isObject, jsonIn } from "../../kernel/json.js";
 import { clientSecrets, foreignError, shownText } from "../redaction.js";
 import type { SettingKey, Settings } from "../setting-table.js";
-import { settingLabel } from "../settings.js";
+import { commercialScope, settingLabel } from "../settings.js";
 import {
   type Answer,
   answerOf,
@@ -302,7 +302,7 @@ const fallbackSuspects: readonly SettingKey[] = ["clientId", "clientSecret", "sc
  */
 const otherScope = (settings: Settings): string => {
   const label = settingLabel("scope", settings.profile);
-  const commercial = `https://${new URL(settings.baseUrl).host}/auth/.default`;
+  const commercial = commercialScope(settings.baseUrl);
   return settings.scope === commercial
     ? ` A self-service tenant (token URL …/system/auth/<tenant>-U/oauth2/token) has short scope names: remove the value of ${label}, as these are the default.`
     : ` A commercial tenant (token URL …/global/<gateway id>/oauth2/v2.0/token) has exactly one scope: set ${label} to ${commercial}.`;
