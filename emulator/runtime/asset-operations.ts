@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type JsonObject, valueAt } from "../../provider/kernel/json.js";
-import { largestFile, longestName } from "../../provider/resources/message-fields.js";
-import { senderKinds } from "../../provider/resources/message-types.js";
+import { contentTypeOf, extensionInName } from "../../provider/resources/content-types.js";
+import { assetFields } from "../../provider/resources/message-fields.js";
 import {
   discard,
   failureOf,
@@ -13,53 +13,29 @@ import {
   sendResponse,
   ValidationErrors,
 } from "../http/exchange.js";
+import { checkFields } from "../objects/validate.js";
 import { timestamp } from "../service/clock.js";
 import { beforeOperation, sendWithFault } from "../service/faults.js";
 import type { EmulatedService, OperationHandler } from "../service/service.js";
-import { vendorWord } from "../service/switches.js";
 import {
   type AssetRecord,
   contentPath,
-  contentTypeFor,
   describeAsset,
-  extensionInName,
   type TransferMethod,
 } from "./asset-store.js";
-import { senderKindOf } from "./messages.js";
 import { isChannelType } from "./recipients.js";
 
-type Check = (value: unknown, errors: ValidationErrors, service: EmulatedService) => void;
-
-/** The members of the body and what they must be (public reference). */
-const members: Readonly<Record<string, Check>> = {
-  "channel.type": (value, errors, service) => {
-    if (typeof value !== "string" || value === "") errors.invalid("must be a non-empty string");
-    else if (service.switches.unknownReference === "refuse" && !isChannelType(service, value))
-      errors.invalid("no channel has this type");
-  },
-  "sender.type": (value, errors, { switches }) => {
-    if (!senderKindOf(value, switches))
-      errors.notAllowed(senderKinds.map((type) => vendorWord(type, switches)));
-  },
-  name: (value, errors) => {
-    if (typeof value !== "string" || value.length > longestName || !extensionInName(value))
-      errors.invalid(
-        `must be a file name with an extension, at most ${longestName} characters long`,
-      );
-  },
-  size: (value, errors) => {
-    const fits = Number.isInteger(value) && Number(value) >= 1 && Number(value) <= largestFile;
-    if (!fits) errors.invalid(`must be a whole number of bytes from 1 to ${largestFile}`);
-  },
-};
-
+/** @throws HttpError 400 that names everything that breaks a rule */
 const assertValid = (service: EmulatedService, body: JsonObject): void => {
   const errors = new ValidationErrors();
-  for (const [path, check] of Object.entries(members)) {
-    const value = valueAt(body, ...path.split("."));
-    if (value === undefined || value === null) errors.at(path).missing();
-    else check(value, errors.at(path), service);
-  }
+  const { switches } = service;
+  checkFields(assetFields, body, errors, switches);
+  errors.assertNone();
+  const isKnown = isChannelType(service, valueAt(body, "channel", "type"));
+  if (switches.unknownReference === "refuse" && !isKnown)
+    errors.at("channel.type").invalid("no channel has this type");
+  if (!extensionInName(String(body.name)))
+    errors.at("name").invalid("must be a file name with an extension");
   errors.assertNone();
 };
 
@@ -90,7 +66,7 @@ export const createAssetRecord: OperationHandler = (service, call) => {
     senderType: String(valueAt(body, "sender", "type")),
     name,
     size: Number(body.size),
-    contentType: contentTypeFor(extensionInName(name) ?? ""),
+    contentType: contentTypeOf(name),
     created: timestamp(service.clock.now()),
     uploaded: false,
     used: false,

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, listAt, textAt, valueAt } from "../../provider/kernel/json.js";
+import { extensionInName } from "../../provider/resources/content-types.js";
 import {
   type ConversationSide,
   conversationSides,
@@ -11,7 +12,6 @@ import {
 import { invalidAttribute } from "../http/exchange.js";
 import type { StoredObject } from "../objects/store.js";
 import { type Switches, vendorWord } from "../service/switches.js";
-import { extensionInName } from "./asset-store.js";
 
 /**
  * The steps of a simple JSONPath, such as `$.data.accessToken` or `$.tokens[0]`; undefined for any

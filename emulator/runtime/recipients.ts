@@ -98,7 +98,7 @@ export const channelTypeOf = (setUp: SetUp, owner: StoredObject): string | undef
   textAt(channelOf(setUp, owner), "type");
 
 /** Whether there is an active channel of this type. */
-export const isChannelType = (setUp: SetUp, type: string): boolean =>
+export const isChannelType = (setUp: SetUp, type: unknown): boolean =>
   setUp.store
     .all(channel.collection)
     .some((object) => object.type === type && isActive(setUp, object));

@@ -19,9 +19,6 @@ export const mostInCall = 10;
 /** Bytes of the largest asset, and of the largest attachment (vendor). */
 export const largestFile = 10_485_760;
 
-/** The longest name of anything (vendor). */
-export const longestName = 255;
-
 /** The forms of a message's content, of which it has exactly one (vendor). */
 export const contentForms = ["text", "html", "json", "xml"] as const;
 
@@ -48,7 +45,7 @@ const doc = "";
 const needed = { required: true } as const;
 const upTo = (max: number) => text({ doc, min: 1, max });
 const oneOf = (...values: readonly string[]) => text({ doc, values });
-const name = upTo(longestName);
+const name = upTo(255);
 const neededName = { ...name, ...needed };
 const id = text({ doc, min: 1, max: idLength });
 const time = text({ doc });
@@ -136,6 +133,14 @@ export const messageFields: Fields = {
 export const programMessageFields: Fields = {
   ...messageFields,
   attributes: map({ doc, min: 1, max: 75, of: members(attributeFields) }),
+};
+
+/** An asset; its name has an extension, too. */
+export const assetFields: Fields = {
+  channel: { ...neededName, envelope: "type" },
+  sender: { ...oneOf(...senderKinds), ...needed, envelope: "type" },
+  name: neededName,
+  size: number({ doc, integer: true, min: 1, max: largestFile, required: true }),
 };
 
 /** What is sent beside the messages. */

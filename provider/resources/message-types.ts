@@ -169,10 +169,6 @@ export const isAvailability = (type: string): boolean =>
 
 const neutral = "platform_";
 
-/** The wire name of a kind of sender, in which the `platformName` setting replaces `platform`. */
-export const senderToWire = (kind: SenderKind, platformName: string): string =>
-  kind.startsWith(neutral) ? `${platformName}_${kind.slice(neutral.length)}` : kind;
-
 /**
  * The kind of sender that a word from the service stands for. Unknown words, such as `system`, are
  * returned unchanged.

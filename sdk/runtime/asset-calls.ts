@@ -1,84 +1,14 @@
+import { fieldViolations } from "../../provider/definition/violations.js";
+import { fieldsToWire } from "../../provider/definition/wire.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { textAt, valueAt, withoutUndefined } from "../../provider/kernel/json.js";
-import { largestFile, longestName } from "../../provider/resources/message-fields.js";
-import {
-  isSenderKind,
-  type SenderKind,
-  senderKinds,
-  senderToWire,
-} from "../../provider/resources/message-types.js";
+import { contentTypeOf, extensionInName } from "../../provider/resources/content-types.js";
+import { assetFields, largestFile } from "../../provider/resources/message-fields.js";
+import type { SenderKind } from "../../provider/resources/message-types.js";
 import type { Request } from "../../provider/service/http/client.js";
 import { type Operation, runtimeOperations } from "../../provider/service/http/operations.js";
 import { inputInvalid, prepared, refusalDetails } from "./caller-input.js";
 import { type CallOptions, callOptions, checkedInput } from "./input-schemas.js";
-
-/** What an asset of an unknown extension is taken for (assumed). */
-const anyBytes = "application/octet-stream";
-
-const office = "application/vnd.openxmlformats-officedocument";
-
-/** Registered content types of the extensions that go with messages. */
-const byExtension: Readonly<Record<string, string>> = {
-  "3gp": "video/3gpp",
-  aac: "audio/aac",
-  avi: "video/x-msvideo",
-  avif: "image/avif",
-  bmp: "image/bmp",
-  css: "text/css",
-  csv: "text/csv",
-  doc: "application/msword",
-  docx: `${office}.wordprocessingml.document`,
-  gif: "image/gif",
-  gz: "application/gzip",
-  heic: "image/heic",
-  htm: "text/html",
-  html: "text/html",
-  ico: "image/x-icon",
-  ics: "text/calendar",
-  jpeg: "image/jpeg",
-  jpg: "image/jpeg",
-  json: "application/json",
-  log: "text/plain",
-  m4a: "audio/mp4",
-  md: "text/markdown",
-  mov: "video/quicktime",
-  mp3: "audio/mpeg",
-  mp4: "video/mp4",
-  mpeg: "video/mpeg",
-  mpg: "video/mpeg",
-  odp: "application/vnd.oasis.opendocument.presentation",
-  ods: "application/vnd.oasis.opendocument.spreadsheet",
-  odt: "application/vnd.oasis.opendocument.text",
-  oga: "audio/ogg",
-  ogg: "audio/ogg",
-  pdf: "application/pdf",
-  png: "image/png",
-  ppt: "application/vnd.ms-powerpoint",
-  pptx: `${office}.presentationml.presentation`,
-  rtf: "application/rtf",
-  svg: "image/svg+xml",
-  tif: "image/tiff",
-  tiff: "image/tiff",
-  txt: "text/plain",
-  vcf: "text/vcard",
-  wav: "audio/wav",
-  webm: "video/webm",
-  webp: "image/webp",
-  xls: "application/vnd.ms-excel",
-  xlsx: `${office}.spreadsheetml.sheet`,
-  xml: "application/xml",
-  zip: "application/zip",
-};
-
-/** The extension of a file name in lower case, without the dot; undefined if it has none. */
-const fileExtension = (name: string): string | undefined =>
-  /[^./\\]\.([A-Za-z0-9]{1,16})$/.exec(name)?.[1]?.toLowerCase();
-
-/** Returns the content type that the service derives from a file name's extension (assumed). */
-export const assetContentType = (name: string): string => {
-  const extension = fileExtension(name) ?? "";
-  return (Object.hasOwn(byExtension, extension) && byExtension[extension]) || anyBytes;
-};
 
 /** Maximum size of an asset in bytes: 10 MiB (public reference). */
 export const largestAsset = largestFile;
@@ -140,22 +70,16 @@ export interface AssetCalls {
 
 const operations = runtimeOperations;
 
-const brokenRule = ({ channel, sender, name, size }: AssetRequest): string | undefined => {
-  if (typeof channel !== "string" || channel === "") return "channel must be a channel type";
-  if (!isSenderKind(sender)) return `sender must be one of: ${senderKinds.join(", ")}`;
-  if (typeof name !== "string" || name.length > longestName || !fileExtension(name)) {
-    return `name must be a file name with an extension, at most ${longestName} characters long`;
-  }
-  if (!Number.isSafeInteger(size) || size < 1 || size > largestAsset) {
-    return `size must be a whole number of bytes from 1 to ${largestAsset}`;
-  }
-  return undefined;
-};
-
 /** @throws ConversationError `INPUT_INVALID` if a rule is broken */
-export const assertAsset = (asset: AssetRequest): void => {
-  const rule = brokenRule(asset);
-  if (rule !== undefined) throw inputInvalid(operations.createAsset.title, rule);
+export const assertAsset = ({ channel, sender, name, size }: AssetRequest): void => {
+  const { title } = operations.createAsset;
+  const given = { channel, sender, name, size };
+  const [broken] = prepared(title, () =>
+    fieldViolations({ kind: "an asset", fields: assetFields }, given),
+  );
+  if (broken) throw inputInvalid(title, `${broken.path} ${broken.rule}`);
+  if (!extensionInName(name))
+    throw inputInvalid(title, "name must be a file name with an extension");
 };
 
 const unusable = (operation: Operation, rule: string): ConversationError =>
@@ -188,13 +112,12 @@ export const createAsset = async (
   const signal = signalOf(operation, options);
   const { channel, sender, name, size } = prepared(operation.title, () => ({ ...asset }));
   assertAsset({ channel, sender, name, size });
-  const type = senderToWire(sender, platformName);
-  const body = { channel: { type: channel }, sender: { type }, name, size };
+  const body = fieldsToWire(assetFields, { channel, sender, name, size }, { platformName });
   const answer = await request(operation, { body, ...signal });
   const id = textAt(answer.body, "id");
   if (id === undefined) throw unusable(operation, "the response has no ID");
   const address = addressIn(operation, answer.body);
-  return { id, name, size, contentType: assetContentType(name), ...address };
+  return { id, name, size, contentType: contentTypeOf(name), ...address };
 };
 
 /** Returns an asset and the signed URL to fetch its content from. */

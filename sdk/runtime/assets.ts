@@ -1,9 +1,9 @@
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
+import { contentTypeOf } from "../../provider/resources/content-types.js";
 import {
   type Asset,
   type AssetRequest,
   assertAsset,
-  assetContentType,
   createAsset,
   deleteAsset,
   getAsset,
@@ -80,7 +80,7 @@ const requestOf = (options: UploadOptions, content: OpenContent): AssetRequest =
   if (contentType !== undefined && typeof contentType !== "string") {
     throw invalid("contentType must be a string");
   }
-  const derived = assetContentType(name);
+  const derived = contentTypeOf(name);
   if (contentType !== undefined && essence(contentType) !== derived) {
     throw invalid(
       `contentType is ${JSON.stringify(contentType)}, but the extension in the name implies ${derived}`,

@@ -41,19 +41,20 @@ test("10 MiB are taken", async () => {
 });
 
 const wrongOrders: readonly [string, JsonObject, code: string, path: string][] = [
-  ["no channel", { channel: undefined }, "400-143", "channel.type"],
+  ["no channel", { channel: undefined }, "400-143", "channel"],
   ["an unknown channel", { channel: { type: "custom.other" } }, "400-196", "channel.type"],
   ["no sender", { sender: {} }, "400-143", "sender.type"],
   ["an unknown sender", { sender: { type: "business_notification" } }, "400-196", "sender.type"],
   ["no name", { name: undefined }, "400-143", "name"],
   ["no extension", { name: "receipt" }, "400-196", "name"],
   ["an extension only", { name: ".png" }, "400-196", "name"],
-  ["a long name", { name: `${"x".repeat(252)}.png` }, "400-196", "name"],
+  ["a long name", { name: `${"x".repeat(252)}.png` }, "400-358", "name"],
   ["no size", { size: undefined }, "400-143", "size"],
   ["size 0", { size: 0 }, "400-196", "size"],
   ["a size beyond 10 MiB", { size: 10_485_761 }, "400-196", "size"],
   ["a broken size", { size: 1.5 }, "400-196", "size"],
   ["a size as text", { size: "2048" }, "400-196", "size"],
+  ["one member more", { color: "red" }, "400-420", "color"],
 ];
 
 test("a wrong asset is not created, and its wrong member named", async () => {

@@ -56,7 +56,7 @@ test.each<[string, readonly unknown[], string]>([
     "actions[0]",
   ],
   ["conversations.get", ["\ud800"], "cannot be the ID"],
-  ["assets.create", [undefined], "channel must be"],
+  ["assets.create", [undefined], "channel is required"],
   [
     "assets.upload",
     [Buffer.from("abc"), { ...asset, timeoutMs: -1 }],

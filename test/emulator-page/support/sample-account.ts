@@ -1,4 +1,4 @@
-import { contentTypeFor, extensionInName } from "../../../emulator/runtime/asset-store.js";
+import { contentTypeOf } from "../../../provider/resources/content-types.js";
 import type { Reply, Running } from "../../emulator/running.js";
 
 /** How large a sample account is. */
@@ -211,7 +211,7 @@ export const sendAsset = async (
     channel: { type: "custom.orders" },
     sender: { type: "customer" },
   });
-  const type = contentTypeFor(extensionInName(name) ?? "");
+  const type = contentTypeOf(name);
   const headers = { "content-type": type };
   await service.send("POST", String(json.contentUrl), { raw: content, headers });
   const message = {
