@@ -1,5 +1,4 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { checkSdk, diagnose, doctorReport } from "../../cli/doctor/diagnose.js";
@@ -25,7 +24,7 @@ import { defaultScopes, scopes } from "../../provider/service/http/operations.js
 import { proxyFailure } from "../../provider/service/http/transport.js";
 import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
 import { describeSettings } from "../../provider/service/settings.js";
-import { listenHere } from "../support/loopback-server.js";
+import { FakeHub, json, raw } from "../service/support/fake-hub.js";
 import { fakePulumi, shellScript, temporaryFolder } from "../support/temporary-folder.js";
 
 test("a folder without the SDK gets advice on how to install it", () => {
@@ -324,36 +323,24 @@ test.each([
   },
 );
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-
-const grantingScope =
-  (scope: string): Answer =>
-  (_, response) => {
-    response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify({ access_token: "the-token", expires_in: 300, scope }));
-  };
+const grantingScope = (scope: string) =>
+  json(200, { access_token: "the-token", expires_in: 300, scope });
 
 const granting = grantingScope(defaultScopes.join(" "));
 
 /** A service that gives tokens and answers every list with a status. */
 const service = async ({ token = granting, listStatus = 200 } = {}) => {
-  const calls: string[] = [];
-  const server = createServer((request, response) => {
-    calls.push(`${request.method} ${request.url}`);
-    if (request.url === "/token") return token(request, response);
+  const hub = await FakeHub.start(({ headers }, response) => {
     response.statusCode = listStatus;
-    response.end(request.headers.authorization === "Bearer the-token" ? "[]" : "");
+    response.end(headers.authorization === "Bearer the-token" ? "[]" : "");
   });
-  const origin = await listenHere(server);
-  onTestFinished(() => void server.close());
-  const env = {
-    PATH: "",
-    CONVERSATION_BASE_URL: `${origin}/conversation/v3`,
-    CONVERSATION_TOKEN_URL: `${origin}/token`,
-    CONVERSATION_CLIENT_ID: "doctor",
-    CONVERSATION_CLIENT_SECRET: "very-secret",
-  };
-  return { calls, env };
+  hub.handleToken = token;
+  onTestFinished(() => hub[Symbol.asyncDispose]());
+  const { baseUrl, tokenUrl } = hub.settings();
+  const clientSecret = "very-secret";
+  const access = { baseUrl, tokenUrl, clientId: "doctor", clientSecret };
+  const env: Record<string, string> = { PATH: "", ...emulatorEnvironment(access) };
+  return { hub, env };
 };
 
 const pulumiOn = (path: string): string => {
@@ -399,7 +386,7 @@ const statusOf = (checks: readonly { name: string; status: string }[], name: str
   checks.find((check) => check.name === name)?.status;
 
 test("where everything is right, every check passes with two calls", async () => {
-  const { env, calls } = await service();
+  const { env, hub } = await service();
   const path = `${nodeOn(pulumiOn(temporaryFolder()), "v24.1.0")}:/bin`;
   const { ok, checks } = await diagnose({ folder: process.cwd(), env: { ...env, PATH: path } });
   const wrong = checks.filter(({ name, status }) => status !== "ok" && name !== "stack-config");
@@ -408,15 +395,12 @@ test("where everything is right, every check passes with two calls", async () =>
     `not set; default: ${defaultScopes[0]} and ${defaultScopes.length - 1} more`,
   );
   expect(ok).toBe(true);
-  expect(calls).toEqual(["POST /token", "GET /conversation/v3/authentications"]);
+  expect([hub.tokenCalls.length, hub.log]).toEqual([1, ["GET /authentications"]]);
 });
 
 test("refused credentials fail the token, and the secret stays hidden", async () => {
   const { env } = await service({
-    token: (_, response) => {
-      response.statusCode = 401;
-      response.end('{"error":"invalid_client","error_description":"very-secret is wrong"}');
-    },
+    token: json(401, { error: "invalid_client", error_description: "very-secret is wrong" }),
   });
   const { ok, checks } = await diagnose({ folder: temporaryFolder(), env });
   expect(ok).toBe(false);
@@ -431,8 +415,7 @@ test("refused credentials fail the token, and the secret stays hidden", async ()
 });
 
 test("a token URL that refuses calls for now is not reported as a wrong setting", async () => {
-  const busy = (_: unknown, response: ServerResponse) => void response.writeHead(429).end();
-  const { env } = await service({ token: busy });
+  const { env } = await service({ token: raw(429, "") });
   const { checks } = await diagnose({ folder: temporaryFolder(), env });
   expect(checks.find(({ name }) => name === "token")).toMatchObject({
     status: "fail",
@@ -464,7 +447,7 @@ test("a service that does not answer is reported with its setting", async () => 
 });
 
 test("settings come from the named stack where the environment has none", async () => {
-  const { env, calls } = await service();
+  const { env, hub } = await service();
   const { CONVERSATION_CLIENT_ID: _, ...rest } = env;
   const [bin, folder] = [pulumiOn(temporaryFolder()), temporaryFolder()];
   writeFileSync(join(folder, "Pulumi.yaml"), "name: x\nruntime: nodejs\n");
@@ -477,7 +460,7 @@ test("settings come from the named stack where the environment has none", async 
   const check = checks.find(({ name }) => name === "setting:clientId");
   expect(check?.message).toBe("from-stack (from the stack's conversation:clientId)");
   expect(statusOf(checks, "token")).toBe("ok");
-  expect(calls).toHaveLength(2);
+  expect([hub.tokenCalls.length, hub.log.length]).toEqual([1, 1]);
 });
 
 test.each([
@@ -527,12 +510,12 @@ test.each([
 ])(
   "a setting that a run would refuse is one failed check among the others: %j",
   async (set, name) => {
-    const { env, calls } = await service();
+    const { env, hub } = await service();
     const { ok, checks } = await diagnose({ folder: temporaryFolder(), env: { ...env, ...set } });
     expect(ok).toBe(false);
     expect(statusOf(checks, name)).toBe("fail");
     expect(statusOf(checks, "token")).toBe("skipped");
-    expect(calls).toEqual([]);
+    expect([...hub.tokenCalls, ...hub.calls]).toEqual([]);
   },
 );
 
@@ -553,11 +536,11 @@ test.each([
 test.each(["", " ", "https://hub.example.com/.default", "openid profile"])(
   "a token URL that names none of the service's scopes (%j) says nothing of them, and the service is called",
   async (scope) => {
-    const { env, calls } = await service({ token: grantingScope(scope) });
+    const { env, hub } = await service({ token: grantingScope(scope) });
     const { checks } = await diagnose({ folder: process.cwd(), env });
     expect(statusOf(checks, "scopes")).toBe("skipped");
     expect(statusOf(checks, "service")).toBe("ok");
-    expect(calls).toHaveLength(2);
+    expect([hub.tokenCalls.length, hub.log.length]).toEqual([1, 1]);
   },
 );
 

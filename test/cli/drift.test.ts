@@ -7,6 +7,7 @@ import { holdsSecret, wireName } from "../../provider/definition/fields.js";
 import { toWire } from "../../provider/definition/wire.js";
 import { definitionOfType, openedValues } from "../../provider/pulumi-cli/stack-documents.js";
 import { mutationsOf } from "../definition/support/mutations.js";
+import { roleOf } from "../support/forms.js";
 import { run } from "./session.js";
 import { managedStack } from "./stack/stack-sandbox.js";
 
@@ -202,18 +203,17 @@ test("a secret that the service shows and somebody changed is drift, and neither
 
 test("what the program made secret is named without its values on either side", async () => {
   const stack = await managedStack();
-  const role = { name: "custom_bot", version: "v3", notificationEmail: "ops@example.com" };
   const id = await stack.up("ClientApplication", "bot", {
     name: "bot",
     description: "first words",
-    roles: [{ ...role, callback: "https://bot.example.com/first-key" }],
+    roles: [roleOf("custom_bot", { callback: "https://bot.example.com/first-key" })],
   });
   stack.sealInState("roles");
   await stack.edit((objects) => {
     const [object] = objects.clientapplications ?? [];
     if (!object) return;
     object.description = "other words";
-    object.roles = [{ ...role, callback: "https://bot.example.com/second-key" }];
+    object.roles = [roleOf("custom_bot", { callback: "https://bot.example.com/second-key" })];
   });
   const found = await stack.drift();
   expect(found.changed).toMatchObject([

@@ -4,6 +4,7 @@ import { type OrphansOptions, runOrphans } from "../../cli/repair/orphans.js";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
 import { kindOf } from "../emulator/running.js";
+import { roleOf } from "../support/forms.js";
 import { run } from "./session.js";
 import { stackSandbox } from "./stack/stack-sandbox.js";
 import { ownershipOf, stateText } from "./stack-documents.js";
@@ -45,12 +46,7 @@ const orphansSandbox = async (...options: Parameters<typeof stackSandbox>) => {
 
 const applicationOf = (id: string) => ({
   name: "app",
-  roles: [
-    {
-      ...{ name: "custom_bot", version: "v3", callback: "https://x.example.com/" },
-      ...{ notificationEmail: "a@b.example", authentication: { id } },
-    },
-  ],
+  roles: [roleOf("custom_bot", { authentication: { id } })],
 });
 
 test("leftovers are listed with what they are, and deleted users first", async () => {

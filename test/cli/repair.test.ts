@@ -11,6 +11,7 @@ import { isRepaired } from "../../cli/repair/schemas.js";
 import { whileAlone } from "../../cli/stack/open-stack.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/pointer.js";
+import { roleOf } from "../support/forms.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { managedStack, pending, type StackSandbox, stackSandbox } from "./stack/stack-sandbox.js";
 
@@ -22,12 +23,7 @@ const flowOf = async (box: StackSandbox) => {
   });
   const application = await box.up("ClientApplication", "app", {
     name: "app",
-    roles: [
-      {
-        ...{ name: "custom_bot", version: "v3", callback: "https://x.example.com/" },
-        ...{ notificationEmail: "a@b.example", authentication },
-      },
-    ],
+    roles: [roleOf("custom_bot", { authentication })],
   });
   return { name: "flow", applications: { agentConfiguration: { agents: [application] } } };
 };

@@ -15,7 +15,7 @@ import { clientApplication } from "../../provider/resources/client-application.j
 import { resources } from "../../provider/resources/index.js";
 import { orchestration } from "../../provider/resources/orchestration.js";
 import { participant } from "../../provider/resources/participant.js";
-import { bound } from "../support/forms.js";
+import { bound, roleOf } from "../support/forms.js";
 
 const id = "1f0c2a54-6b7e-4a53-9a52-0c7f3a9b1d10";
 
@@ -24,12 +24,7 @@ const found = (definition: Definition, inputs: JsonObject) =>
     ({ path, rule }) => `${path}: ${rule}`,
   );
 
-const role = {
-  name: "customer",
-  version: "v3",
-  callback: "https://web.example.com/",
-  notificationEmail: "ops@example.com",
-};
+const role = roleOf("customer");
 
 test.each(resources)("the example of $kind is right", (definition) => {
   const example = bound(definition.example, () => id);
@@ -67,142 +62,104 @@ const oauth2 = {
 };
 const bot = { application: id, participant: id };
 
-test.each<[string, Definition, JsonObject, ...string[]]>([
+test.each<[Definition, JsonObject, string]>([
+  [participant, { name: "n".repeat(256) }, "name: must have 1 to 255 characters, not 256"],
   [
-    "a long name",
-    participant,
-    { name: "n".repeat(256) },
-    "name: must have 1 to 255 characters, not 256",
-  ],
-  [
-    "a short id",
     participant,
     { application: "short" },
     'application: must be the ID of a client application: 36 letters, digits, and hyphens; not "short"',
   ],
-  ["no roles", clientApplication, { roles: [] }, "roles: must have 1 to 7 items, not 0"],
+  [clientApplication, { roles: [] }, "roles: must have 1 to 7 items, not 0"],
   [
-    "a role twice",
     clientApplication,
     { roles: [role, role] },
     'roles: must not contain two items with the same name, "customer"',
   ],
   [
-    "a wrong callback",
     clientApplication,
     { roles: [{ ...role, callback: "ftp://x" }] },
     "roles[0].callback: must be an absolute http or https URL",
   ],
   [
-    "a wrong e-mail",
     clientApplication,
     { roles: [{ ...role, notificationEmail: "ops" }] },
     'roles[0].notificationEmail: must be an email address, not "ops"',
   ],
   [
-    "a typing error",
     clientApplication,
     { rolls: 1 },
     "rolls: is not a property of ClientApplication; did you mean roles?",
   ],
   [
-    "a member that nobody knows",
     clientApplication,
     { priority: 1 },
     'priority: is not a property of ClientApplication; "extra" is for fields that this package does not define',
   ],
   [
-    "an output inside a text",
     participant,
     { name: `bot of ${pulumi.output("x")}` },
     "name: contains an output inside a string: write pulumi.interpolate`…` instead of `…`",
   ],
   [
-    "a word in other letters",
     participant,
     { type: "customBot" },
     'type: must be one of custom_bot, platform_bot, not "customBot"; did you mean custom_bot?',
   ],
+  [clientApplication, { roles: role }, "roles: must be a list, not an object"],
   [
-    "an object for a list",
-    clientApplication,
-    { roles: role },
-    "roles: must be a list, not an object",
-  ],
-  [
-    "an object for the id of an entry point",
     account,
     { chatConfigurations: { ...chat, entryPoint: { id: "1007" } } },
     "chatConfigurations.entryPoint: must be a string, not an object: pass its id",
   ],
   [
-    "no bots and no agents",
     orchestration,
     { applications: {} },
     "applications: needs botConfiguration or agentConfiguration",
   ],
   [
-    "a data address as icon",
     channel,
     { icon: "data:image/png;base64,aa" },
     "icon: must be base64 text, without a data: prefix",
   ],
   [
-    "a language that the vendor does not have",
     channel,
     { l10nProperties: { "en-us": { a: "x" } } },
     "l10nProperties.en-us: must be one of en-US, es-ES, fr-FR, it-IT, de-DE, nl-NL, pt-BR, pt-PT, da-DK, ru-RU, fr-CA, zh-CN, ja-JP, ko-KR, sv-SE; did you mean en-US?",
   ],
   [
-    "two bots",
     orchestration,
     { applications: { botConfiguration: { bots: [bot, bot] } } },
     "applications.botConfiguration.bots: must have exactly 1 item, not 2",
   ],
   [
-    "a long key",
     participant,
     { options: { ["k".repeat(256)]: "v" } },
     `options.${"k".repeat(256)}: must have a key of 1 to 255 characters`,
   ],
   [
-    "text for a number",
     account,
     { chatConfigurations: { ...chat, timeout: "30" } },
     "chatConfigurations.timeout: must be a number, not a string",
   ],
+  [account, { chatConfigurations: "x" }, "chatConfigurations: must be an object, not a string"],
   [
-    "text for an object",
-    account,
-    { chatConfigurations: "x" },
-    "chatConfigurations: must be an object, not a string",
-  ],
-  [
-    "an empty key",
     channel,
     { l10nProperties: { "en-US": { "": "x" } } },
     "l10nProperties.en-US: must not have an empty key",
   ],
   [
-    "a long id",
     account,
     { channel: "é".repeat(200) },
     `channel: must be the ID of a channel: ${anId} "${"é".repeat(39)}…"`,
   ],
+  [account, { channel: 1007 }, "channel: must be a resource or its ID, not 1007"],
   [
-    "a number for an id",
-    account,
-    { channel: 1007 },
-    "channel: must be a resource or its ID, not 1007",
-  ],
-  [
-    "an object for an id, without what it holds",
     account,
     { channel: { token: "canary" } },
     "channel: must be a resource or its ID, not an object",
   ],
-])("%s is named", (_, definition, change, ...expected) => {
-  expect(found(definition, { ...least[definition.kind], ...change })).toEqual(expected);
+])("$0.kind with %j is told what is wrong: %s", (definition, change, expected) => {
+  expect(found(definition, { ...least[definition.kind], ...change })).toEqual([expected]);
 });
 
 test("unknown values are forgiven at every depth, and nothing else", () => {

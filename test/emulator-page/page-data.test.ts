@@ -488,18 +488,8 @@ test("the page's token sends messages, and does nothing else", async () => {
   const service = await withSample();
   const { json } = await service.control("POST", "/page/token");
   const token = String(json.token);
-  const message = {
-    type: { value: "text" },
-    content: { text: "Hello" },
-    conversation: { id: first },
-    sender: { type: "customer" },
-  };
-  const sent = await service.call(
-    "POST",
-    "/conversations/messages",
-    { messages: { message: [message] } },
-    { token },
-  );
+  const body = messageTo(first, "customer");
+  const sent = await service.call("POST", "/conversations/messages", body, { token });
   expect(sent.status).toBe(202);
   expect((await service.call("GET", "/channels", undefined, { token })).status).toBe(403);
   expect((await service.call("POST", "/channels", {}, { token })).status).toBe(403);

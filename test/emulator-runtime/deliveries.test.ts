@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { ShownDelivery } from "../../emulator/runtime/deliveries.js";
 import { type DeliveryCause, deliveryFailures } from "../../emulator/runtime/delivery-failures.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
+import { roleOf } from "../support/forms.js";
 import { answering, callbackServer } from "./callback-server.js";
 import { firstMessage, type Hub, type HubOptions, hub, message } from "./hub.js";
 
@@ -185,10 +186,9 @@ test("a changed callback is used for the next try", async () => {
   bot.answer = answering(500);
   await begin();
   await logged(1);
-  const role = { name: "custom_bot", version: "v3", notificationEmail: "a@b.example" };
   await service.call("PUT", `/clientapplications/${ids.bot}`, {
     name: "moved",
-    roles: [{ ...role, callback: `${agent.url}/moved` }],
+    roles: [roleOf("custom_bot", { callback: `${agent.url}/moved` })],
   });
   service.emulator.advance(1000);
   expect((await logged(2)).at(-1)).toMatchObject({ url: `${agent.url}/moved`, status: 200 });
@@ -335,10 +335,9 @@ test("without a response the cause says what failed: bot, deadline, fault, examp
   await gone.bot.close();
   expect(await gone.next()).toMatchObject({ cause: "unreachable" });
   const example = await failing({ callbackRoute: () => "http://127.0.0.1:1" });
-  const role = { name: "custom_bot", version: "v3", notificationEmail: "a@b.example" };
   await example.service.call("PUT", `/clientapplications/${example.ids.bot}`, {
     name: "unchanged-example",
-    roles: [{ ...role, callback: "https://bot.example.com/messages" }],
+    roles: [roleOf("custom_bot", { callback: "https://bot.example.com/messages" })],
   });
   expect(await example.next()).toMatchObject({ cause: "exampleCallback" });
   const none = await failing({ customers: false });

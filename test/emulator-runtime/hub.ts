@@ -2,6 +2,7 @@ import { setImmediate as tick } from "node:timers/promises";
 import type { EmulatorOptions } from "../../emulator/index.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { kindOf, type Reply, type Running, running } from "../emulator/running.js";
+import { roleOf } from "../support/forms.js";
 import { type CallbackServer, callbackServer } from "./callback-server.js";
 
 type Json = JsonObject;
@@ -94,15 +95,7 @@ const applications = async (
   const role = { ...(await options.prepare?.(service)), ...options.role };
   const make = (name: string, server: CallbackServer | undefined): Promise<string> =>
     service.make(kindOf("ClientApplication"), {
-      roles: [
-        {
-          version: "v3",
-          notificationEmail: "ops@example.com",
-          ...role,
-          name,
-          callback: `${server?.url}/${name}`,
-        },
-      ],
+      roles: [roleOf(name, { ...role, name, callback: `${server?.url}/${name}` })],
     });
   const [customer, bot, agent] = servers;
   return {

@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { CallSlots } from "../../emulator/runtime/outgoing.js";
+import { roleOf } from "../support/forms.js";
 import { listenHere } from "../support/loopback-server.js";
 import { order } from "./asset-calls.js";
 import { firstMessage, type Hub, hub, message, refusal } from "./hub.js";
@@ -23,7 +24,7 @@ const rawServer = async (answer: (socket: Socket, place: number) => void): Promi
 };
 
 const callAt = async ({ service, ids }: Hub, callback: string): Promise<void> => {
-  const roles = [{ name: "custom_bot", version: "v3", notificationEmail: "a@b.example", callback }];
+  const roles = [roleOf("custom_bot", { callback })];
   await service.call("PUT", `/clientapplications/${ids.bot}`, { name: "raw", roles });
 };
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { kindOf } from "../emulator/running.js";
+import { roleOf } from "../support/forms.js";
 import { order } from "./asset-calls.js";
 import { firstMessage, type Hub, hub, message, refusal } from "./hub.js";
 
@@ -90,14 +91,7 @@ test("the vendor's own word is used in roles, senders and recipients", async () 
   await service.control("PUT", "/switches", { platformName: "acme" });
   await service.call("PUT", `/clientapplications/${ids.bot}`, {
     name: "vendor-bot",
-    roles: [
-      {
-        name: "acme_bot",
-        version: "v3",
-        callback: `${bot.url}/own`,
-        notificationEmail: "a@b.example",
-      },
-    ],
+    roles: [roleOf("acme_bot", { callback: `${bot.url}/own` })],
   });
   await begin();
   await logged(1);

@@ -2,6 +2,8 @@ import { connect } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { resources } from "../../provider/resources/index.js";
+import { order } from "../emulator-runtime/asset-calls.js";
+import { firstMessage } from "../emulator-runtime/hub.js";
 import { changedAt, placesIn } from "../support/json-places.js";
 import { type Running, start } from "./running.js";
 
@@ -67,28 +69,17 @@ test("any value at any place of a good body is taken or refused, and what is tak
   );
 });
 
-const greeting = {
-  messageId: "m-1",
-  type: { value: "text" },
-  content: { text: "Hello" },
-  conversation: {
-    account: { channel: { type: "custom.kiosk" }, address: "kiosk-berlin-01" },
-    customer: { name: "Ada", type: "individual" },
-  },
-  sender: { type: "customer", participant: { name: "Ada" } },
+const greeting = firstMessage({
   attachments: { attachment: [{ name: "a.png", url: "https://files.example.com/a.png", size: 1 }] },
   parent: { id: "21822806-0000-4000-8000-097b4f0d68a7" },
-};
+});
 
 const runtimeBodies: readonly (readonly [path: string, body: object])[] = [
   [
     "/conversations/messages",
     { metadata: { attributes: [{ name: "a", value: "b" }] }, messages: { message: [greeting] } },
   ],
-  [
-    "/assets",
-    { channel: { type: "custom.kiosk" }, sender: { type: "customer" }, name: "a.png", size: 3 },
-  ],
+  ["/assets", order()],
 ];
 
 test("any value at any place of a message or an asset is taken or refused", async () => {

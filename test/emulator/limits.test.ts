@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { JsonObject } from "../../provider/kernel/json.js";
+import { roleOf } from "../support/forms.js";
 import { kindOf, type Running, start } from "./running.js";
 
 let service: Running;
@@ -13,27 +14,18 @@ const post = async (kind: string, changes: JsonObject) => {
   return service.call("POST", `/${collection}`, await service.body(kindOf(kind), changes));
 };
 
-const role = (name: string, changes: JsonObject = {}): JsonObject => ({
-  name,
-  version: "v3",
-  callback: "https://bot.example.com/",
-  notificationEmail: "ops@example.com",
-  ...changes,
-});
-
 /** What the bodies of `test/definition/vendor-facts.ts` do not show. */
 test.each<[string, JsonObject, string]>([
-  ["ClientApplication", { roles: [role("customer"), role("customer")] }, "400-138"],
-  ["ClientApplication", { roles: [role("customer", { callback: "not an address" })] }, "400-196"],
+  ["ClientApplication", { roles: [roleOf("customer"), roleOf("customer")] }, "400-138"],
+  ["ClientApplication", { roles: [roleOf("customer", { callback: "not an address" })] }, "400-196"],
   [
     "ClientApplication",
-    { roles: [role("customer", { callback: "ftp://x.example.com" })] },
+    { roles: [roleOf("customer", { callback: "ftp://x.example.com" })] },
     "400-196",
   ],
-  ["ClientApplication", { roles: [role("customer", { notificationEmail: "ops" })] }, "400-196"],
-  ["ClientApplication", { roles: [role("customer", { headers: [{ name: "X-A" }] })] }, "400-143"],
-  ["ClientApplication", { roles: [role("customer", { headers: [{ value: "a" }] })] }, "400-143"],
-  ["Participant", { type: "customer" }, "400-196"],
+  ["ClientApplication", { roles: [roleOf("customer", { notificationEmail: "ops" })] }, "400-196"],
+  ["ClientApplication", { roles: [roleOf("customer", { headers: [{ name: "X-A" }] })] }, "400-143"],
+  ["ClientApplication", { roles: [roleOf("customer", { headers: [{ value: "a" }] })] }, "400-143"],
   ["Participant", { description: null }, "400-196"],
   ["Participant", { intents: {} }, "400-143"],
   ["Participant", { options: [{ name: "", value: "a" }] }, "400-196"],
@@ -86,11 +78,6 @@ test("everything that is wrong is listed, at most 30 of them", async () => {
   });
   expect(json.details).toHaveLength(30);
   expect(String(json.developerMessage).length).toBeLessThanOrEqual(255);
-});
-
-test("active is true where it is left out", async () => {
-  const { json } = await post("Channel", { active: undefined });
-  expect((await service.call("GET", `/channels/${json.id}`)).json.active).toBe(true);
 });
 
 test("the vendor's own word stands for platform", async () => {

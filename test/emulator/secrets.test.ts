@@ -1,17 +1,12 @@
 import { expect, test } from "vitest";
 import { asBody } from "../support/emulated.js";
+import { roleOf } from "../support/forms.js";
 import { kindOf, running } from "./running.js";
 
 const mask = "********";
 const secret = "hush-hush";
 const pair = { name: "X-Key", value: secret };
-const role = {
-  name: "customer",
-  version: "v3",
-  callback: "https://x.example.com",
-  notificationEmail: "a@example.com",
-  headers: [pair],
-};
+const role = roleOf("customer", { headers: [pair] });
 
 /** Every secret of the service, and what is left where a secret is hidden or left out. */
 const oauth2 = {

@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
+import { roleOf } from "../support/forms.js";
 import { kindOf, type Running, running, start } from "./running.js";
 
 let service: Running;
@@ -36,13 +37,7 @@ test.each(resources)(
 );
 
 const unknown = { id: "00000000-0000-4000-8000-000000000000" };
-const role = (authentication: object) => ({
-  name: "customer",
-  version: "v3",
-  callback: "https://x.example.com",
-  notificationEmail: "a@example.com",
-  authentication,
-});
+const role = (authentication: object) => roleOf("customer", { authentication });
 const bots = (changes: object) => ({
   applications: { botConfiguration: { bots: [{ ...application, participant, ...changes }] } },
 });

@@ -1,14 +1,13 @@
 import { type AddressInfo, createServer } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type Emulator, startEmulator } from "../../emulator/index.js";
 import { runTraces } from "../../provider/engine/traces.js";
 import { createRun } from "../../provider/lifecycle/run.js";
 import { pacedCalls } from "../../provider/pacing/pacer.js";
 import { channel } from "../../provider/resources/channel.js";
-import { readSettings } from "../../provider/service/settings.js";
 import { kiosk } from "../lifecycle/steps.js";
 import { doorOfTests, handedBack, lifecycleThrough } from "../support/door.js";
+import { settingsOf } from "../support/emulated.js";
 import { EmulatorControl } from "../support/emulator-control.js";
 import {
   type CollectedSpan,
@@ -45,10 +44,7 @@ const tracedRun = () => {
     wall: () => Date.UTC(2026, 0, 1) + time,
     sleep: async (ms: number) => pass(ms),
   };
-  const settings = readSettings({
-    environment: { ...emulatorEnvironment(emulator), CONVERSATION_PLAN: "developer" },
-    config: () => undefined,
-  });
+  const settings = settingsOf(emulator, { CONVERSATION_PLAN: "developer" });
   const { step, connect } = runTraces({
     traceparent: () => `00-${traceId}-${engineSpan}-01`,
     urn: () => urn,

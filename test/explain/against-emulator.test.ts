@@ -12,6 +12,7 @@ import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { type Reply, Running } from "../emulator/running.js";
 import { callbackServer } from "../emulator-runtime/callback-server.js";
 import { conversationIn, message, messagesIn } from "../emulator-runtime/hub.js";
+import { roleOf } from "../support/forms.js";
 
 /** Objects by collection, as a snapshot of the emulator has them. */
 type SetUpSnapshot = Readonly<Record<string, readonly JsonObject[]>>;
@@ -53,12 +54,7 @@ const applicationOf = (url: string, own: string, place: number) =>
         id: own,
         name: `application ${place}`,
         ...more,
-        roles: roles.map((name) => ({
-          name,
-          version: "v3",
-          callback: `${url}/${place}/${name}`,
-          notificationEmail: "ops@example.com",
-        })),
+        roles: roles.map((name) => roleOf(name, { callback: `${url}/${place}/${name}` })),
       }),
     );
 

@@ -8,19 +8,13 @@ import { startEmulator } from "../../emulator/index.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { run } from "../cli/session.js";
+import { roleOf } from "../support/forms.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const application = (id: string, name: string, role: string, more: JsonObject = {}) => ({
   id,
   name,
-  roles: [
-    {
-      name: role,
-      version: "v3",
-      callback: `https://${id}.example.com/`,
-      notificationEmail: "o@x.org",
-    },
-  ],
+  roles: [roleOf(role, { callback: `https://${id}.example.com/` })],
   ...more,
 });
 

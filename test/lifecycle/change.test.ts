@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { channel as channelDefinition } from "../../provider/resources/channel.js";
 import { handedBack } from "../support/door.js";
 import { asBody, type Emulated, emulated, owned } from "../support/emulated.js";
+import { roleOf } from "../support/forms.js";
 import { basicInputs, kiosk, oauth2, stepsOn } from "./steps.js";
 
 let hub: Emulated;
@@ -69,17 +70,7 @@ test("a vendor's own word is mapped both ways", async () => {
   );
   const app = await make(
     "ClientApplication",
-    owned("app", {
-      name: "app",
-      roles: [
-        {
-          name: "platform_bot",
-          version: "v3",
-          callback: "https://x.example.com",
-          notificationEmail: "a@b.example",
-        },
-      ],
-    }),
+    owned("app", { name: "app", roles: [roleOf("platform_bot")] }),
   );
   expect(await hub.objects("clientapplications")).toMatchObject([
     { roles: [{ name: "acme_bot" }] },

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { naturalKey, referencesOf } from "../../provider/definition/fields.js";
 import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";
+import { channel } from "../../provider/resources/channel.js";
 import { resources } from "../../provider/resources/index.js";
 import { readSettings } from "../../provider/service/settings.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
@@ -83,10 +85,7 @@ test.each(resources.map((definition) => definition))(
 );
 
 const environmentOf = (change: Record<string, string | undefined>) => ({
-  CONVERSATION_BASE_URL: hub.emulator.baseUrl,
-  CONVERSATION_TOKEN_URL: hub.emulator.tokenUrl,
-  CONVERSATION_CLIENT_ID: hub.emulator.clientId,
-  CONVERSATION_CLIENT_SECRET: hub.emulator.clientSecret,
+  ...emulatorEnvironment(hub.emulator),
   ...change,
 });
 
@@ -100,8 +99,6 @@ const checkedWith = async (environment: Record<string, string | undefined>, olds
     },
     { settings, notify: (text) => void reported.push(text) },
   );
-  const channel = resources.find(({ kind }) => kind === "Channel");
-  if (!channel) throw new Error("no channel");
   const { failures } = await lifecycle(channel, run).check(olds, kiosk());
   return { reasons: failures.map(({ reason }) => reason).join(), reported: reported.join() };
 };

@@ -3,7 +3,7 @@ import { referencesOf } from "../../provider/definition/fields.js";
 import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
-import { bound } from "../support/forms.js";
+import { bound, roleOf } from "../support/forms.js";
 
 type Json = Record<string, unknown>;
 
@@ -72,15 +72,7 @@ describe.each(references)("$definition.kind: $path", ({ definition: { kind, exam
 
 test("a reference that was given before is not spoken of again", async () => {
   hub.nextRun();
-  const roles = [
-    {
-      name: "customer",
-      version: "v3",
-      callback: "https://x.example.com/",
-      notificationEmail: "a@example.com",
-      authentication: "x".repeat(36),
-    },
-  ];
+  const roles = [roleOf("customer", { authentication: "x".repeat(36) })];
   const inputs = owned("app", { name: "app", roles });
   const lifecycle = hub.of("ClientApplication");
   const { inputs: old } = await lifecycle.check({}, inputs);

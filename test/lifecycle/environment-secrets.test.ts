@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { fromEnv } from "../../sdk/index.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
+import { roleOf } from "../support/forms.js";
 import { basicInputs, kiosk, stepsOn } from "./steps.js";
 
 type Json = Record<string, unknown>;
@@ -51,18 +52,7 @@ const oauth = (): Json =>
   });
 
 const application = (): Json =>
-  owned("app", {
-    name: "app",
-    roles: [
-      {
-        name: "custom_bot",
-        version: "v3",
-        callback: "https://x.example.com/",
-        notificationEmail: "ops@example.com",
-        headers: { "X-Key": two },
-      },
-    ],
-  });
+  owned("app", { name: "app", roles: [roleOf("custom_bot", { headers: { "X-Key": two } })] });
 
 test.each<[string, string, () => Json, (object: Json) => unknown, unknown]>([
   [

@@ -1,21 +1,16 @@
 import { expect, onTestFinished, test } from "vitest";
-import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { startEmulator } from "../../emulator/index.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";
 import { channel } from "../../provider/resources/channel.js";
 import { connectService } from "../../provider/service/connect.js";
-import { readSettings } from "../../provider/service/settings.js";
+import { settingsOf } from "../support/emulated.js";
 
 /** What three resources of one run say whose client secret is wrong. */
 const failures = async (): Promise<readonly string[]> => {
   const emulator = await startEmulator();
   onTestFinished(() => emulator.close());
-  const environment = {
-    ...emulatorEnvironment(emulator),
-    CONVERSATION_CLIENT_SECRET: "not-this-one",
-  };
-  const settings = readSettings({ environment, config: () => undefined });
+  const settings = settingsOf(emulator, { CONVERSATION_CLIENT_SECRET: "not-this-one" });
   const service = connectService(settings);
   onTestFinished(() => service.close());
   const cycle = lifecycle(

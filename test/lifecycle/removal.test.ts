@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
+import { roleOf } from "../support/forms.js";
 import { basicInputs, kiosk, stepsOn } from "./steps.js";
 
 let hub: Emulated;
@@ -11,14 +12,6 @@ beforeEach(async () => {
 afterEach(() => hub.stop());
 
 const { checked, make } = stepsOn(() => hub);
-
-const botRole = (authentication?: string) => ({
-  name: "custom_bot",
-  version: "v3",
-  callback: "https://x.example.com",
-  notificationEmail: "a@b.example",
-  ...(authentication ? { authentication } : {}),
-});
 
 test("the object of a resource that left the program is deleted, also after a refresh in the same run", async () => {
   const { id, state } = await make("Channel", kiosk());
@@ -54,7 +47,7 @@ test("deletions that the engine starts all at once wait for each other", async (
   const auth = await make("Authentication", basicInputs("first-password"));
   const app = await make(
     "ClientApplication",
-    owned("app", { name: "app", roles: [botRole(auth.id)] }),
+    owned("app", { name: "app", roles: [roleOf("custom_bot", { authentication: auth.id })] }),
   );
   const bot = await make(
     "Participant",
@@ -73,7 +66,10 @@ test("by the letter of the rule a channel goes after the client applications", a
   await hub.stop();
   hub = await emulated({ switches: { channelRule: "any-client-application" } });
   const channel = await make("Channel", kiosk());
-  const app = await make("ClientApplication", owned("app", { name: "app", roles: [botRole()] }));
+  const app = await make(
+    "ClientApplication",
+    owned("app", { name: "app", roles: [roleOf("custom_bot")] }),
+  );
   hub.nextRun();
   await expect(hub.of("Channel").delete(channel.id, channel.state)).rejects.toThrow(
     /No visible object refers to it\. [^.]*client application refers to a channel\. First, delete every client application that might use it/,
@@ -89,7 +85,7 @@ test("a refused deletion says in whose state a user is, also after `pulumi state
   const auth = await make("Authentication", basicInputs("first-password"));
   const app = await make(
     "ClientApplication",
-    owned("app", { name: "app", roles: [botRole(auth.id)] }),
+    owned("app", { name: "app", roles: [roleOf("custom_bot", { authentication: auth.id })] }),
   );
   const held = { kind: "ClientApplication", id: app.id, owner: String(app.state.owner) };
   const refusal = async (stack?: string): Promise<string> => {
@@ -126,12 +122,7 @@ test.each(pieces)(
     const { id, state } = await make("Authentication", basicInputs("first-password"));
     await hub.service.create(clientApplication, {
       name: `desk${piece}`,
-      roles: [
-        {
-          ...{ name: "customer", version: "v3", callback: "https://x.example.com" },
-          ...{ notificationEmail: "a@b.example", authentication: { id } },
-        },
-      ],
+      roles: [roleOf("customer", { authentication: { id } })],
     });
     hub.nextRun();
     const said = await failureOf(hub.of("Authentication").delete(id, state));

@@ -6,6 +6,7 @@ import { clientApplication } from "../../provider/resources/client-application.j
 import { bent, withMembers } from "../support/bent.js";
 import { handedBack } from "../support/door.js";
 import { asBody, type Emulated, emulated, owned } from "../support/emulated.js";
+import { roleOf } from "../support/forms.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
 import { kiosk, stepsOn } from "./steps.js";
 
@@ -22,18 +23,7 @@ const start = async (switches: Json = {}, environment: Record<string, string> = 
 };
 
 const application = (more: Json = {}): Json =>
-  owned("app", {
-    name: "app",
-    roles: [
-      {
-        name: "custom_bot",
-        version: "v3",
-        callback: "https://x.example.com/",
-        notificationEmail: "ops@example.com",
-      },
-    ],
-    ...more,
-  });
+  owned("app", { name: "app", roles: [roleOf("custom_bot")], ...more });
 
 /** Headers set by hand on the one role of an application. */
 const withHeaders = async (id: string): Promise<void> => {
@@ -46,7 +36,7 @@ const withHeaders = async (id: string): Promise<void> => {
   hub.nextRun();
 };
 
-const roleOf = async (): Promise<Json | undefined> =>
+const heldRole = async (): Promise<Json | undefined> =>
   ((await hub.objects("clientapplications"))[0]?.roles as readonly Json[] | undefined)?.[0];
 
 describe("what the program does not declare and the service shows", () => {
@@ -56,7 +46,9 @@ describe("what the program does not declare and the service shows", () => {
     const { id, state } = await make("ClientApplication", application());
     await withHeaders(id);
     await change("ClientApplication", id, state, application({ description: "New" }));
-    expect(await roleOf()).toMatchObject({ headers: [{ name: "X-Key", value: "set-by-hand" }] });
+    expect(await heldRole()).toMatchObject({
+      headers: [{ name: "X-Key", value: "set-by-hand" }],
+    });
   });
 
   test("stays when an account is adopted", async () => {
@@ -119,8 +111,8 @@ describe.each(["mask", "omit"])(
         state,
         application({ description: "New", eraseHidden: true }),
       );
-      expect(JSON.stringify(await roleOf())).not.toContain("set-by-hand");
-      expect(JSON.stringify(await roleOf())).not.toContain("***");
+      expect(JSON.stringify(await heldRole())).not.toContain("set-by-hand");
+      expect(JSON.stringify(await heldRole())).not.toContain("***");
     });
 
     test("declaring it is the other way out", async () => {
@@ -128,7 +120,9 @@ describe.each(["mask", "omit"])(
       await withHeaders(id);
       const roles = [{ ...(application().roles as Json[])[0], headers: { "X-Key": "declared" } }];
       await change("ClientApplication", id, state, application({ description: "New", roles }));
-      expect(await roleOf()).toMatchObject({ headers: [{ name: "X-Key", value: "declared" }] });
+      expect(await heldRole()).toMatchObject({
+        headers: [{ name: "X-Key", value: "declared" }],
+      });
     });
   },
 );
@@ -152,7 +146,7 @@ test("a secret of another program that left the declaration is removed, not take
   const roles = [{ ...(application().roles as Json[])[0], headers }];
   const { id, state } = await make("ClientApplication", application({ roles }));
   await change("ClientApplication", id, state, application());
-  expect(await roleOf()).not.toHaveProperty("headers");
+  expect(await heldRole()).not.toHaveProperty("headers");
 });
 
 describe("the human description", () => {

@@ -1,12 +1,11 @@
-import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type Emulator, startEmulator } from "../../emulator/index.js";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
 import { connectService } from "../../provider/service/connect.js";
 import type { HttpResponse } from "../../provider/service/http/transport.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import { readSettings } from "../../provider/service/settings.js";
 import { type Door, doorOfTests } from "../support/door.js";
+import { settingsOf } from "../support/emulated.js";
 import { Console } from "./console.js";
 import { Engine, type ModelState, newState } from "./engine.js";
 import { faultyTransport, Killed } from "./faulty-transport.js";
@@ -28,8 +27,7 @@ export interface ModelStage {
 
 export const openStage = async (door = doorOfTests): Promise<ModelStage> => {
   const emulator = await startEmulator({ clock: "manual" });
-  const environment = emulatorEnvironment(emulator);
-  return { emulator, settings: readSettings({ environment, config: () => undefined }), door };
+  return { emulator, settings: settingsOf(emulator), door };
 };
 
 /** Waits take no time. */

@@ -4,6 +4,7 @@ import { pointerTo } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
 import * as sdk from "../../sdk/index.js";
 import { ConversationAccount } from "../../sdk/index.js";
+import { roleOf } from "../support/forms.js";
 import { type Registered, startProgram, valueIn } from "./registered.js";
 
 let registered: readonly Registered[] = [];
@@ -25,15 +26,7 @@ test("a resource carries the pointer, its owner and the ids of what it refers to
   });
   const application = new sdk.ClientApplication("bot", {
     name: "orders",
-    roles: [
-      {
-        name: "custom_bot",
-        version: "v3",
-        callback: "https://bot.example.com/",
-        notificationEmail: "ops@example.com",
-        authentication,
-      },
-    ],
+    roles: [roleOf("custom_bot", { authentication })],
   });
   const participant = new sdk.Participant("bot", {
     type: "custom_bot",

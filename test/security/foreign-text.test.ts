@@ -10,6 +10,7 @@ import { codeSpan, markdownTable } from "../../provider/kernel/columns.js";
 import { inertOutput, inertText } from "../../provider/kernel/text.js";
 import { exportSandbox } from "../cli/export/exported.js";
 import { run } from "../cli/session.js";
+import { roleOf } from "../support/forms.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Pieces that some medium acts on: terminals, Markdown and HTML, runners of pipelines, sources. */
@@ -65,12 +66,7 @@ const stamps = { created: "2026-01-01T00:00:00.000Z", modified: "2026-01-01T00:0
 const setUpWith = (text: string) => {
   const application = (id: string, role: string) => ({
     ...{ id, ...stamps, name: `${text}${id}`, description: text },
-    roles: [
-      {
-        ...{ name: role, version: "v3", notificationEmail: "o@x.org" },
-        callback: `https://${id}.example.com/`,
-      },
-    ],
+    roles: [roleOf(role, { callback: `https://${id}.example.com/` })],
   });
   const id = (kind: number, place = 0) =>
     `${String(kind).repeat(8)}-0000-4000-8000-${String(place).padStart(12, "0")}`;

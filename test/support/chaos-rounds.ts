@@ -66,7 +66,7 @@ export const doorRounds = doors.map(
 );
 
 /** The given seed; without one the same in every short run, another one in every long run. */
-export const chaosSeed = (): number => {
+const chaosSeed = (): number => {
   const { CHAOS_SEED: given, CHAOS_ROUNDS: long } = process.env;
   const seed = Number(given ?? (long ? Date.now() % 2 ** 31 : 20_261_124));
   console.log(`chaos seed ${seed}: again with CHAOS_SEED=${seed} CHAOS_ROUNDS=${roundCount}`);
@@ -121,6 +121,20 @@ export const cleanUp = async (project: CliProject, played: Round): Promise<void>
   await project.release();
   const { code, output } = await project.pulumi(up, environmentOf(played));
   if (code !== 0) throw new Error(output);
+};
+
+/** Plays random rounds, then destroys what is there; a failure tells its seed and its round. */
+export const playRounds = async <Each extends { readonly played: Round }>(
+  project: CliProject,
+  rounds: { readonly of: fc.Arbitrary<Each>; readonly count: number },
+  play: (each: Each) => Promise<void>,
+): Promise<void> => {
+  const seed = chaosSeed();
+  for (const [number, each] of fc.sample(rounds.of, { numRuns: rounds.count, seed }).entries())
+    await play(each).catch((cause: unknown) => {
+      throw new Error(`seed ${seed}, round ${number}: ${JSON.stringify(each.played)}`, { cause });
+    });
+  await project.succeed(["destroy", "--yes", "--skip-preview"]);
 };
 
 /** Logical names of our objects in that version, from their marks. */

@@ -5,6 +5,7 @@ import type { Lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun, type ObjectHolders } from "../../provider/lifecycle/run.js";
 import type { Holding } from "../../provider/pulumi-cli/stack-states.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
+import type { Settings } from "../../provider/service/setting-table.js";
 import { readSettings } from "../../provider/service/settings.js";
 import { kindOf } from "../emulator/running.js";
 import { doorOfTests, lifecycleThrough } from "./door.js";
@@ -60,6 +61,16 @@ const statesOf = (held: readonly Held[]): ObjectHolders => {
   };
 };
 
+/** The settings of an emulator, and others beside or instead of them. */
+export const settingsOf = (
+  emulator: Parameters<typeof emulatorEnvironment>[0],
+  more: Readonly<Record<string, string>> = {},
+): Settings =>
+  readSettings({
+    environment: { ...emulatorEnvironment(emulator), ...more },
+    config: () => undefined,
+  });
+
 /** Waits take no time and move the emulator's clock by as much. */
 const clockOf = (emulator: Emulator): Clock => {
   let now = 0;
@@ -78,13 +89,7 @@ export const emulated = async (
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Emulated> => {
   const emulator = await startEmulator({ clock: "manual", ...options });
-  const settings = readSettings({
-    environment: {
-      ...emulatorEnvironment(emulator),
-      ...environment,
-    },
-    config: () => undefined,
-  });
+  const settings = settingsOf(emulator, environment);
   const connect = () =>
     connectService(settings, {
       clock: clockOf(emulator),

@@ -90,3 +90,12 @@ export const bound = (value: unknown, at: (kind: string) => unknown): unknown =>
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, bound(of, at)]));
 };
+
+/** A role of a client application with no more than it needs. */
+export const roleOf = <Name extends string, More extends object>(name: Name, more?: More) => ({
+  name,
+  version: "v3" as const,
+  callback: "https://x.example.com/",
+  notificationEmail: "a@b.example",
+  ...more,
+});

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { roleOf } from "./forms.js";
 import type { StrictService } from "./strict-service.js";
 
 /** SPEC holds what the program declares. */
@@ -139,12 +140,7 @@ const plantUser = (service: StrictService, { before, after, choice }: SeededChan
     auth: () =>
       service.plant("clientapplications", {
         ...{ id: id(1), ...times, name: "made by hand 日本", active: true },
-        roles: [
-          {
-            ...{ name: "custom_bot", version: "v3", callback: "https://hand.example.com/" },
-            ...{ notificationEmail: "a@b.example", authentication: used },
-          },
-        ],
+        roles: [roleOf("custom_bot", { authentication: used })],
       }),
     app: () =>
       service.plant("orchestrations", {

@@ -4,7 +4,6 @@ import { expect, onTestFinished, test } from "vitest";
 import { accountInFile, savedAccount } from "../../../cli/account/object-inputs.js";
 import { accessService } from "../../../cli/account/open-account.js";
 import { type AccountReading, readAccount } from "../../../cli/account/read-account.js";
-import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { explainSetUp } from "../../../cli/explain/explain-command.js";
 import { progressOn } from "../../../cli/terminal/progress.js";
 import { startEmulator } from "../../../emulator/index.js";
@@ -20,16 +19,15 @@ import { EmulatedTime } from "../../forecast/support/emulated-time.js";
 import { connected } from "../../service/support/connected.js";
 import { type Handler, json } from "../../service/support/fake-hub.js";
 import { withoutPace } from "../../support/cli-project.js";
+import { settingsOf } from "../../support/emulated.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
+import { roleOf } from "../../support/forms.js";
 import { oddAccount } from "../../support/odd-account.js";
 
 /** An emulator on the real clock, as changes of others happen while lists are under way. */
 const hub = async (environment: Readonly<Record<string, string>> = {}) => {
   const emulator = await startEmulator();
-  const settings = readSettings({
-    environment: { ...emulatorEnvironment(emulator), ...environment },
-    config: () => undefined,
-  });
+  const settings = settingsOf(emulator, environment);
   const connect = () => {
     const service = connectService(settings, { retry: { retries: 1, minTimeoutMs: 1 } });
     onTestFinished(() => service.close());
@@ -42,9 +40,7 @@ const hub = async (environment: Readonly<Record<string, string>> = {}) => {
   const makeChannel = (type: string) => make("Channel", { type, displayName: "Web", icon: "aVZC" });
   /** An account on a channel, and the least that it needs. */
   const makeAccount = async (channel: string) => {
-    const role = { name: "customer", version: "v3", callback: "https://x.example.com/" };
-    const roles = [{ ...role, notificationEmail: "ops@example.com" }];
-    const agent = await make("ClientApplication", { name: "desk", roles });
+    const agent = await make("ClientApplication", { name: "desk", roles: [roleOf("customer")] });
     const applications = { agentConfiguration: { agents: [{ id: agent }] } };
     const orchestration = await make("Orchestration", { name: "flow", applications });
     const chatConfigurations = { orchestration: { id: orchestration }, entryPoint: { id: "1" } };
@@ -100,13 +96,7 @@ test("a kind that may not be listed is there with the reason, and the others wit
   const scope = "app.conversation.conversationmgr.read";
   const reader = { clientId: "reader", clientSecret: "reader-secret", scopes: [scope] };
   await control.control("POST", "/clients", reader);
-  const settings = readSettings({
-    environment: {
-      ...emulatorEnvironment({ ...emulator, ...reader }),
-      CONVERSATION_SCOPE: scope,
-    },
-    config: () => undefined,
-  });
+  const settings = settingsOf({ ...emulator, ...reader }, { CONVERSATION_SCOPE: scope });
   const service = connectService(settings);
   onTestFinished(() => service.close());
   const reading = await readAccount({ settings, service });

@@ -21,10 +21,10 @@ import {
 import { stateIn, statesOf } from "../../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../../provider/resources/index.js";
 import { connectService } from "../../../provider/service/connect.js";
-import { readSettings } from "../../../provider/service/settings.js";
 import { kindOf } from "../../emulator/running.js";
 import { withoutPace } from "../../support/cli-project.js";
 import { handedBack } from "../../support/door.js";
+import { settingsOf } from "../../support/emulated.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
 import { bound, formsOf } from "../../support/forms.js";
 import { shellScript, temporaryFolder } from "../../support/temporary-folder.js";
@@ -64,10 +64,7 @@ export const managedStack = async (
   const emulator = await startEmulator({ switches, ...more });
   onTestFinished(() => emulator.close());
   const control = new EmulatorControl(emulator);
-  const settings = readSettings({
-    environment: { ...emulatorEnvironment(emulator), ...withoutPace },
-    config: () => undefined,
-  });
+  const settings = settingsOf(emulator, withoutPace);
   const open = () => {
     const service = connectService(settings);
     onTestFinished(() => service.close());

@@ -157,18 +157,9 @@ describe("conversations", () => {
     const { page, service } = await openConversation(started);
     const messages = page.getByRole("log", { name: "Messages" });
     await messages.getByText("Which order is it?").first().waitFor();
-    const reply = await service.call("POST", "/conversations/messages", {
-      messages: {
-        message: [
-          {
-            type: { value: "text" },
-            content: { text: "A word from elsewhere" },
-            conversation: { id: "70000000-0000-4000-8000-000000000001" },
-            sender: { type: "platform_agent" },
-          },
-        ],
-      },
-    });
+    const id = "70000000-0000-4000-8000-000000000001";
+    const said = messageTo(id, "platform_agent", "A word from elsewhere");
+    const reply = await service.call("POST", "/conversations/messages", said);
     expect(reply.status).toBe(202);
     await messages.getByText("A word from elsewhere").waitFor();
     await messages.locator("li").last().getByText("delivered").waitFor();

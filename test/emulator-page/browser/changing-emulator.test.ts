@@ -5,7 +5,7 @@ import { running } from "../../emulator/running.js";
 import { lowPort } from "../../support/low-port.js";
 import { browserTests } from "../support/browser-tests.js";
 import { type OpenedPage, openPage } from "../support/opened-page.js";
-import { sampleSnapshot, smallAccount } from "../support/sample-account.js";
+import { messageTo, sampleSnapshot, smallAccount } from "../support/sample-account.js";
 
 const inBrowser = browserTests();
 
@@ -17,13 +17,7 @@ const textOf = (page: Page) =>
 
 /** A message from elsewhere. */
 const said = async ({ service }: OpenedPage, id: string, text: string): Promise<void> => {
-  const message = {
-    type: { value: "text" },
-    content: { text },
-    conversation: { id },
-    sender: { type: "customer" },
-  };
-  const body = { messages: { message: [message] } };
+  const body = messageTo(id, "customer", text);
   expect((await service.call("POST", "/conversations/messages", body)).status).toBe(202);
 };
 

@@ -1,5 +1,7 @@
 import { contentTypeOf } from "../../../provider/resources/content-types.js";
 import type { Reply, Running } from "../../emulator/running.js";
+import { message } from "../../emulator-runtime/hub.js";
+import { roleOf } from "../../support/forms.js";
 
 /** How large a sample account is. */
 export interface SampleSize {
@@ -58,20 +60,6 @@ interface SampleOptions {
 
 const roleNames = ["custom_bot", "customer", "platform_agent"] as const;
 
-const applicationOf = (
-  place: number,
-  { callback = "https://bot.example.com/hub" }: SampleOptions,
-) =>
-  [
-    {
-      name: roleNames[place % roleNames.length],
-      version: "v3",
-      callback,
-      notificationEmail: "ops@example.com",
-      authentication: { id: idOf(1, 0) },
-    },
-  ] as const;
-
 const flowOf = (place: number, size: SampleSize): Json => {
   const application = (role: number): string =>
     idOf(2, (Math.floor((place * 3) / 3) * 3 + role) % Math.max(1, size.applications));
@@ -90,7 +78,8 @@ const flowOf = (place: number, size: SampleSize): Json => {
 };
 
 const objectsOf = (size: SampleSize, options: SampleOptions): Json => {
-  const { nameOf = (name: string) => name } = options;
+  const { nameOf = (name: string) => name, callback = "https://bot.example.com/hub" } = options;
+  const authentication = { id: idOf(1, 0) };
   const common = (kind: number, place: number, name: string) => ({
     id: idOf(kind, place),
     created: time,
@@ -107,7 +96,7 @@ const objectsOf = (size: SampleSize, options: SampleOptions): Json => {
     ],
     clientapplications: times(size.applications, (place) => ({
       ...common(2, place, `${word(place)}-app`),
-      roles: applicationOf(place, options),
+      roles: [roleOf(roleNames[place % roleNames.length] ?? "", { callback, authentication })],
     })),
     participants: times(size.participants, (place) => ({
       ...common(3, place, `${word(place)}-bot`),
@@ -214,29 +203,17 @@ export const sendAsset = async (
   const type = contentTypeOf(name);
   const headers = { "content-type": type };
   await service.send("POST", String(json.contentUrl), { raw: content, headers });
-  const message = {
-    type: { value: "text" },
+  const carrying = message(idOf(7, 1), "customer", "text", {
     content: { text: "See the attachment" },
-    conversation: { id: idOf(7, 1) },
-    sender: { type: "customer" },
     attachments: { attachment: [{ id: json.id }, ...further] },
-  };
+  });
   const reply = await service.call("POST", "/conversations/messages", {
-    messages: { message: [message] },
+    messages: { message: [carrying] },
   });
   return { id: String(json.id), reply };
 };
 
 /** A call's body with one text message to a conversation. */
-export const messageTo = (id: string, sender = "custom_bot") => ({
-  messages: {
-    message: [
-      {
-        type: { value: "text" },
-        content: { text: "Hi" },
-        conversation: { id },
-        sender: { type: sender },
-      },
-    ],
-  },
+export const messageTo = (id: string, sender = "custom_bot", text = "Hi") => ({
+  messages: { message: [message(id, sender, "text", { content: { text } })] },
 });

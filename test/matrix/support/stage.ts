@@ -7,10 +7,9 @@ import {
   type Timer,
   type Transport,
 } from "../../../provider/service/http/transport.js";
-import { readSettings } from "../../../provider/service/settings.js";
 import { kindOf } from "../../emulator/running.js";
 import { doorOfTests, lifecycleThrough } from "../../support/door.js";
-import { type Emulated, emulated } from "../../support/emulated.js";
+import { type Emulated, emulated, settingsOf } from "../../support/emulated.js";
 import { endpointOf, Wire } from "./wire.js";
 
 /** How an operation of the life cycle ended. */
@@ -89,10 +88,7 @@ export class Stage implements AsyncDisposable {
 
   /** Goes on as a new process would, with other settings where some are given. */
   nextRun(environment: Environment = {}): void {
-    const settings = readSettings({
-      environment: { ...this.addresses(), ...environment },
-      config: () => undefined,
-    });
+    const settings = settingsOf(this.hub.emulator, { ...this.addresses(), ...environment });
     const service = connectService(settings, {
       clock: this.#clock(),
       transport: this.#counting(httpTransport({ timer: this.deadlines.timer, environment: {} })),
@@ -103,13 +99,11 @@ export class Stage implements AsyncDisposable {
   }
 
   addresses(): Environment {
-    const { clientId, clientSecret, baseUrl, tokenUrl } = this.hub.emulator;
+    const { baseUrl, tokenUrl } = this.hub.emulator;
     const through = (url: string): string => this.wire.origin + new URL(url).pathname;
     return {
       CONVERSATION_BASE_URL: through(baseUrl),
       CONVERSATION_TOKEN_URL: through(tokenUrl),
-      CONVERSATION_CLIENT_ID: clientId,
-      CONVERSATION_CLIENT_SECRET: clientSecret,
     };
   }
 
