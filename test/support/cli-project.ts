@@ -121,33 +121,25 @@ export const cliProject = async (
     ...(options.ownCache ? { XDG_CACHE_HOME: join(folder, "cache") } : {}),
     ...environment,
   };
-  const pulumi: CliProject["pulumi"] = (args, more = {}) =>
-    new Promise((resolve) => {
-      const settings = { cwd: folder, env: { ...common, ...more }, maxBuffer: 64 * 1024 * 1024 };
-      execFile(
-        join(bin, "pulumi"),
-        [...args, "--non-interactive"],
-        settings,
-        (error, stdout, stderr) => {
-          const code = error ? (typeof error.code === "number" ? error.code : 1) : 0;
-          resolve({ code, output: stdout + stderr });
-        },
-      );
-    });
-  const tool: CliProject["tool"] = async (args, more = {}, below = ".") => {
-    const ended = await runTool(args, more, below);
-    await assertPrinted(args, ended.output);
-    return ended;
-  };
-  const runTool: CliProject["tool"] = (args, more = {}, below = ".") =>
-    new Promise((resolve) => {
+  const run = (command: string, args: readonly string[], more: NodeJS.ProcessEnv, below = ".") =>
+    new Promise<CliResult & { readonly errors: string }>((resolve) => {
       const env = { ...common, ...more };
       const settings = { cwd: join(folder, below), env, maxBuffer: 64 * 1024 * 1024 };
-      execFile(process.execPath, [toolMain, ...args], settings, (error, output, errors) => {
+      execFile(command, args, settings, (error, output, errors) => {
         const code = error ? (typeof error.code === "number" ? error.code : 1) : 0;
         resolve({ code, output, errors });
       });
     });
+  const pulumi: CliProject["pulumi"] = async (args, more = {}) => {
+    const words = [...args, "--non-interactive"];
+    const { code, output, errors } = await run(join(bin, "pulumi"), words, more);
+    return { code, output: output + errors };
+  };
+  const tool: CliProject["tool"] = async (args, more = {}, below = ".") => {
+    const ended = await run(process.execPath, [toolMain, ...args], more, below);
+    await assertPrinted(args, ended.output);
+    return ended;
+  };
   const start: CliProject["start"] = (args, more = {}) => {
     const child = spawn(join(bin, "pulumi"), [...args, "--non-interactive"], {
       cwd: folder,

@@ -244,7 +244,7 @@ describe("conversations", () => {
     expect(await hit.count()).toBe(0);
     await page.getByLabel("Search").fill("");
     await page.getByText("1 of 3 conversations").waitFor();
-    expect(await page.locator("mark").count()).toBe(0);
+    await expect.poll(() => page.locator("mark").count()).toBe(0);
   });
 
   inBrowser("show what was found in a message before the last 500", async (started) => {

@@ -4,6 +4,7 @@ import { setUpOrder } from "../../../provider/definition/fields.js";
 import { resources } from "../../../provider/resources/index.js";
 import { Wire } from "../../matrix/support/wire.js";
 import { type CliProject, type CliResult, cliProject } from "../../support/cli-project.js";
+import { EmulatorControl } from "../../support/emulator-control.js";
 import { formsOf, marker } from "../../support/forms.js";
 import { leakingFiles, secretsIn } from "../../support/left-behind.js";
 
@@ -61,11 +62,7 @@ export class SearchedProject implements AsyncDisposable {
   }
 
   async control(method: string, path: string, body?: unknown): Promise<string> {
-    const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
-    const response = await fetch(this.emulator.controlUrl + path, init);
-    const text = await response.text();
-    if (!response.ok) throw new Error(text);
-    return text;
+    return JSON.stringify(await new EmulatorControl(this.emulator).control(method, path, body));
   }
 
   /** Runs the command line; another word is another value of every secret. */
