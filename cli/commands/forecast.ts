@@ -55,7 +55,6 @@ export const forecastCommand = command({
       "The number of steps that Pulumi runs in parallel (default: PULUMI_PARALLEL, then 4 per core).",
       1,
     ),
-    pageSize: numberOption("<objects>", "The page size for lists (default: 25, assumed).", 1),
     maxMinutes: minutes("Exit with code 3 if the run takes longer than this."),
     maxCalls: numberOption("<calls>", "Exit with code 3 if the run makes more calls than this.", 0),
     quotaLeft: numberOption(

@@ -130,17 +130,13 @@ const keptMembers = (
   );
 };
 
-/** Query parameters of a sibling service (assumed), with the minimum and maximum of each. */
-const pageParameters = { $pagenum: [1, 999], $pagesize: [1, 75] } as const;
+/** Query parameters of a sibling service (vendor): the minimum, maximum, and default of each. */
+const pageParameters = { $pagenum: [1, 999, 1], $pagesize: [1, 75, 25] } as const;
 
-const pageParameter = (
-  query: URLSearchParams,
-  name: keyof typeof pageParameters,
-  fallback: number,
-): number => {
+const pageParameter = (query: URLSearchParams, name: keyof typeof pageParameters): number => {
   const [text, ...more] = query.getAll(name);
-  if (text === undefined) return fallback;
-  const [min, max] = pageParameters[name];
+  const [min, max, usual] = pageParameters[name];
+  if (text === undefined) return usual;
   const number = /^\d{1,4}$/.test(text) && more.length === 0 ? Number(text) : Number.NaN;
   if (number >= min && number <= max) return number;
   throw new HttpError(400, "400-196", `${name} must be a whole number from ${min} to ${max}.`, [
@@ -162,8 +158,8 @@ const pageOf = (objects: readonly StoredObject[], query: URLSearchParams, switch
   if (switches.paging === "all") {
     return { items: objects, paginationInfo: { count, pagenum: 1, pagesize: Math.max(1, count) } };
   }
-  const pagenum = pageParameter(query, "$pagenum", 1);
-  const pagesize = pageParameter(query, "$pagesize", switches.pageSize);
+  const pagenum = pageParameter(query, "$pagenum");
+  const pagesize = pageParameter(query, "$pagesize");
   const items = objects.slice((pagenum - 1) * pagesize, pagenum * pagesize);
   return { items, paginationInfo: { count, pagenum, pagesize } };
 };

@@ -31,11 +31,6 @@ export const switchTable = {
     values: ["404", "400"],
     default: 404,
   },
-  pageSize: {
-    doc: "Number of objects per page if the caller does not specify a number.",
-    values: { min: 1, max: 75 },
-    default: 25,
-  },
   paging: {
     doc: "Whether a list is returned in pages or always in full.",
     values: ["pages", "all"],

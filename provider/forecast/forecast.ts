@@ -11,13 +11,7 @@ import {
   settingLabel,
 } from "../service/settings.js";
 import type { EndpointForecast, Forecast, PathPart, PlanForecast } from "./forecast-schema.js";
-import {
-  assumedPageSize,
-  callsOf,
-  type PlannedStep,
-  stepFor,
-  type Workload,
-} from "./planned-steps.js";
+import { callsOf, type PlannedStep, stepFor, type Workload } from "./planned-steps.js";
 import {
   defaultParallel,
   type EngineTimes,
@@ -41,8 +35,6 @@ export interface Conditions {
   readonly share: number;
   /** Number of steps that run in parallel. */
   readonly parallel: number;
-  /** Number of objects per list page. */
-  readonly pageSize: number;
 }
 
 /**
@@ -77,7 +69,6 @@ export const givenConditions = (
       ...(known ? { plan: known } : { plan: "enterprise", isPlanAssumed: true }),
       share: options.share ?? readSetting(source, "share", profile) ?? 1,
       parallel: options.parallel ?? defaultParallel(source.environment),
-      pageSize: options.pageSize ?? assumedPageSize,
       ...(burst === undefined ? {} : { burst }),
     },
     assumed: known
@@ -133,7 +124,7 @@ export const simulateRun = (
     roundTripSeconds,
     engine,
     limitOf: ({ endpoint }) => endpointLimit(endpoint, conditions),
-    callsOf: (step) => callsOf(step, workload, conditions.pageSize),
+    callsOf: (step) => callsOf(step, workload),
   });
 
 const rounded = (seconds: number): number => Math.round(seconds * 10) / 10;
@@ -251,6 +242,6 @@ export const recommendedParallel = (
   resourceCounts: Readonly<Record<string, number>>,
   leastParallel: number,
 ): number => {
-  const conditions = { plan, share: 1, parallel: leastParallel, pageSize: assumedPageSize };
+  const conditions = { plan, share: 1, parallel: leastParallel };
   return fasterParallel(creationOfAll(resourceCounts), conditions)?.parallel ?? leastParallel;
 };

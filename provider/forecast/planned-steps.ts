@@ -10,7 +10,7 @@ import {
   type StateResource,
 } from "../pulumi-cli/stack-documents.js";
 import { type Endpoint, type SetUpAction, setUpOperation } from "../service/http/operations.js";
-import { listCalls } from "../service/lists.js";
+import { listCalls, usualPage } from "../service/lists.js";
 import type { ForecastOperation } from "./operations.js";
 
 /** The documents that a forecast is based on. */
@@ -89,9 +89,6 @@ export interface PlannedCalls {
   readonly servedByFirst?: number;
 }
 
-/** Number of objects on a list page (assumed; the service may be configured differently). */
-export const assumedPageSize = 25;
-
 /** The lifecycle of each action, call by call. */
 const sequences: Readonly<Record<StepAction, readonly SetUpAction[]>> = {
   create: ["list", "create"],
@@ -108,7 +105,6 @@ const sequences: Readonly<Record<StepAction, readonly SetUpAction[]>> = {
 export const callsOf = (
   step: PlannedStep,
   { counts }: Pick<Workload, "counts">,
-  pageSize: number = assumedPageSize,
 ): readonly PlannedCalls[] => {
   const { definition, profile } = step;
   if (!definition) return [];
@@ -118,9 +114,9 @@ export const callsOf = (
     if (action !== "list") return { ...call, times: 1 };
     // One list serves all; it has a page even if it is empty.
     const sharedAs = collectionKey(definition, profile);
-    const list = { ...call, sharedAs, times: listCalls(counts.get(sharedAs) ?? 0, pageSize) };
+    const list = { ...call, sharedAs, times: listCalls(counts.get(sharedAs) ?? 0, usualPage) };
     // A search for one object ends with the page that shows it.
-    return step.action === "find" ? { ...list, servedByFirst: pageSize } : list;
+    return step.action === "find" ? { ...list, servedByFirst: usualPage } : list;
   });
 };
 

@@ -281,6 +281,9 @@ const readRest = async (
   return { objects, complete: false };
 };
 
+/** How many objects a page has if the caller does not ask for a number (vendor). */
+export const usualPage = 25;
+
 /** The largest page size that sibling services support (assumed; parameter `$pagesize`). */
 const widestPage = 75;
 

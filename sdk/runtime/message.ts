@@ -140,17 +140,23 @@ export const contentSchemas = {
 
 /** A way to reach a customer (vendor). */
 export interface Contact {
+  /** What the address is. */
   readonly type: (typeof contactTypes)[number];
+  /** What sort of phone it is. */
   readonly subType?: (typeof contactSubTypes)[number] | undefined;
+  /** Such as a phone number: 1 to 255 characters. */
   readonly address: string;
 }
 
 /** The customer of a conversation (vendor). */
 export interface Customer {
+  /** 1 to 255 characters. */
   readonly name?: string | undefined;
   /** Default: `individual`, the only type. */
   readonly type?: "individual" | undefined;
+  /** Up to 10, keyed by name, each value of 1 to 1,023 characters. */
   readonly attributes?: Readonly<Record<string, string>> | undefined;
+  /** 1 to 25 contacts. */
   readonly contacts?: readonly Contact[] | undefined;
 }
 
@@ -159,7 +165,9 @@ type ContactWord = (typeof contactWords)[number];
 
 /** The agent to transfer a conversation to (vendor): the `id`, the `userName`, or both. */
 export interface PreferredAgent {
+  /** The service's ID for the agent. */
   readonly id?: string | undefined;
+  /** 1 to 255 characters. */
   readonly userName?: string | undefined;
 }
 
@@ -251,6 +259,7 @@ interface AccountReference {
 
 /** The parameters for starting a conversation (vendor). */
 export interface NewConversation {
+  /** The account that the customer writes to. */
   readonly account: AccountReference;
   /** Default: a customer of whom nothing is known. */
   readonly customer?: Customer | undefined;
@@ -280,6 +289,7 @@ export interface SurveyConversation extends Omit<NewConversation, "account"> {
 
 /** Where an agent becomes available or unavailable (vendor): only the ID of an entry point. */
 export interface Availability {
+  /** ID of the entry point, such as `1007`. */
   readonly entryPoint: string;
 }
 
@@ -307,6 +317,7 @@ interface AttributeValue {
 export interface MessageFrame {
   /** The sender's own ID for the message. */
   readonly messageId?: string | undefined;
+  /** Up to 75, keyed by name, each value of 1 to 2,048 characters (vendor). */
   readonly attributes?: Readonly<Record<string, string | AttributeValue>> | undefined;
   /**
    * Additional members of the service's JSON that this package does not define. They are merged

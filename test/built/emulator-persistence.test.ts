@@ -53,7 +53,7 @@ test("what was acknowledged outlives SIGKILL: objects, clients, switches, creden
   const call = await caller(first);
   const control = (path: string, method: string, body: unknown) =>
     fetch(first.controlUrl + path, { method, body: JSON.stringify(body) });
-  await control("/switches", "PUT", { pageSize: 7, put: "keep" });
+  await control("/switches", "PUT", { deliveryRetries: 7, put: "keep" });
   const robot = {
     clientId: "robot",
     clientSecret: "s",
@@ -73,13 +73,13 @@ test("what was acknowledged outlives SIGKILL: objects, clients, switches, creden
   expect((await tokenOf(second, "robot", "s")).status).toBe(200);
   const again = await caller(second);
   const list = await jsonOf(await again("GET", "/channels"));
-  expect(list.paginationInfo).toEqual({ count: 2, pagenum: 1, pagesize: 7 });
+  expect(list.paginationInfo).toEqual({ count: 2, pagenum: 1, pagesize: 25 });
   expect(list.channel).toMatchObject([
     { id: changed.id, type: "changed", displayName: "Changed" },
     { id: (await jsonOf(last)).id, type: "last" },
   ]);
   const switches = await jsonOf(await fetch(`${second.controlUrl}/switches`));
-  expect(switches).toMatchObject({ pageSize: 7, put: "keep" });
+  expect(switches).toMatchObject({ deliveryRetries: 7, put: "keep" });
   expect((await again("POST", "/channels", channel("last"))).status).toBe(400);
 });
 

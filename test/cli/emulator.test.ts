@@ -98,11 +98,11 @@ test("switches and the clock reach it", async () => {
     "--switch",
     "put=keep",
     "--switch",
-    "pageSize=3",
+    "deliveryRetries=3",
   );
   const { controlUrl } = JSON.parse(out);
   const switches = await (await fetch(`${controlUrl}/switches`)).json();
-  expect(switches).toMatchObject({ put: "keep", pageSize: 3 });
+  expect(switches).toMatchObject({ put: "keep", deliveryRetries: 3 });
   const moved = await fetch(`${controlUrl}/clock`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -269,11 +269,11 @@ test.each(["mask", "omit"] as const)(
 test("the service is called within its rates, and long waits are announced", async () => {
   const limits = { plan: "developer", burst: 1 } as const;
   const box = await orphansSandbox({
-    emulator: { clock: "manual", switches: { pageSize: 10 }, ...limits },
+    emulator: { clock: "manual", ...limits },
   });
   await box.edit((objects) => {
     const stamps = { created: "2026-01-01T00:00:00.000Z", modified: "2026-01-01T00:00:00.000Z" };
-    objects.channels = Array.from({ length: 21 }, (_, number) => ({
+    objects.channels = Array.from({ length: 51 }, (_, number) => ({
       ...{ id: `00000000-0000-4000-8000-${100_000_000_000 + number}`, ...stamps },
       ...channel(`c${number}`),
     }));

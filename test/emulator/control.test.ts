@@ -69,7 +69,7 @@ test("reset forgets objects, log, counts, faults and buckets; clients, tokens an
     clientSecret: "s",
     scopes: [scopes.R],
   });
-  await own.control("PUT", "/switches", { pageSize: 3 });
+  await own.control("PUT", "/switches", { deliveryRetries: 3 });
   await own.make(channel);
   await own.call("GET", "/channels");
   await own.call("GET", "/channels");
@@ -85,8 +85,9 @@ test("reset forgets objects, log, counts, faults and buckets; clients, tokens an
   const { status, json } = await own.call("GET", "/channels");
   expect({ status, json }).toEqual({
     status: 200,
-    json: { paginationInfo: { count: 0, pagenum: 1, pagesize: 3 }, channel: [] },
+    json: { paginationInfo: { count: 0, pagenum: 1, pagesize: 25 }, channel: [] },
   });
+  expect((await own.control("GET", "/switches")).json.deliveryRetries).toBe(3);
   const robot = own.credentials({ client_id: "robot", client_secret: "s" });
   expect((await own.form(own.emulator.tokenUrl, robot)).status).toBe(200);
 });
@@ -158,9 +159,9 @@ test.each(ways)(
   async (_, of) => {
     const own = await running();
     const control = of(own);
-    await control.switches({ put: "keep", pageSize: 2 });
-    expect((await control.switches({ pageSize: 3 })).pageSize).toBe(3);
-    const turned = { put: "keep", pageSize: 3, secrets: "mask" };
+    await control.switches({ put: "keep", deliveryRetries: 2 });
+    expect((await control.switches({ deliveryRetries: 3 })).deliveryRetries).toBe(3);
+    const turned = { put: "keep", deliveryRetries: 3, secrets: "mask" };
     expect(await control.switches()).toMatchObject(turned);
     await control.clients([
       { clientId: "one", clientSecret: "s", scopes: [scopes.R] },

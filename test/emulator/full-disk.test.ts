@@ -110,7 +110,7 @@ const works: Readonly<Record<string, (service: EmulatedService) => unknown>> = {
   unload: ({ assets }) => assets.remove("one"),
   client: ({ clients }) => clients.put({ ...own, clientSecret: "another" }),
   switches: ({ journal, switches }) =>
-    turnSwitches(journal, switches, { pageSize: 7, put: "keep" }),
+    turnSwitches(journal, switches, { deliveryRetries: 7, put: "keep" }),
   message: (service) =>
     sendMessages(service, {
       request: new IncomingMessage(new Socket()),
@@ -125,7 +125,7 @@ const works: Readonly<Record<string, (service: EmulatedService) => unknown>> = {
       objects: { channels: [channel("custom.a"), channel("custom.b")], accounts: [account] },
       assets: [{ ...asset("two"), size: 1, uploaded: true, content: "AA==" }],
       clients: [{ clientId: "robot", clientSecret: "robot's", scopes: [] }],
-      switches: { pageSize: 9 },
+      switches: { deliveryRetries: 9 },
     }),
 };
 

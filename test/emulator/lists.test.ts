@@ -72,14 +72,6 @@ test.each(["name=x", "pagesize=5", "$filter=x", "__proto__=1", "="])(
   },
 );
 
-test.each([1, 4, 75])("pageSize %d is the size where the caller names none", async (pageSize) => {
-  const service = await running({ switches: { pageSize } });
-  await filled(5, service);
-  const { ids, info } = await list(service);
-  expect(ids).toHaveLength(Math.min(5, pageSize));
-  expect(info).toEqual({ count: 5, pagenum: 1, pagesize: pageSize });
-});
-
 test("with paging all the list is whole, whatever is asked for", async () => {
   const service = await running({ switches: { paging: "all" } });
   const ids = await filled(27, service);

@@ -6,7 +6,7 @@ import { kindOf, running } from "./running.js";
 const filled = async () => {
   const service = await running();
   for (const definition of resources) await service.make(definition);
-  await service.control("PUT", "/switches", { pageSize: 7, secrets: "echo" });
+  await service.control("PUT", "/switches", { deliveryRetries: 7, secrets: "echo" });
   await service.control("POST", "/clients", {
     clientId: "robot",
     clientSecret: "robot's",

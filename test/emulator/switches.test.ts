@@ -14,7 +14,6 @@ const table: Readonly<Record<string, readonly unknown[]>> = {
   secrets: ["mask", "echo", "omit"],
   put: ["replace", "keep"],
   runningConversationStatus: [404, 400],
-  pageSize: [25, 1, 75],
   paging: ["pages", "all"],
   unknownQuery: ["refuse", "ignore"],
   unknownReference: ["refuse", "accept"],
@@ -54,7 +53,7 @@ test.each(Object.keys(table))(
 );
 
 const beyond: Readonly<Record<string, number>> = {
-  pageSize: 76,
+  deliveryRetries: 11,
   tokenLifetime: 86_401,
   runningConversationStatus: 403,
 };
@@ -77,8 +76,8 @@ test("every switch is documented", () => {
 
 test("a switch may be given as text, as on the command line", () => {
   expect(parseSwitch("refusedCosts", "true")).toEqual({ refusedCosts: true });
-  expect(parseSwitches({ pageSize: "7", refusedCosts: "true" })).toEqual({
-    pageSize: 7,
+  expect(parseSwitches({ deliveryRetries: "7", refusedCosts: "true" })).toEqual({
+    deliveryRetries: 7,
     refusedCosts: true,
   });
   expect(() => parseSwitch("constructor", "x")).toThrow("There is no switch constructor");

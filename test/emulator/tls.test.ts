@@ -34,7 +34,7 @@ test("with TLS every address is https, and who trusts the certificate gets an an
     code: expect.stringMatching(/SELF_SIGNED|UNABLE_TO_VERIFY/),
   });
   const control = connectControl(controlUrl, { certificate });
-  expect((await control.switches({ pageSize: 3 })).pageSize).toBe(3);
+  expect((await control.switches({ deliveryRetries: 3 })).deliveryRetries).toBe(3);
   expect(await control.log()).toHaveLength(1);
   await control.reset();
   await expect(control.advance(-1)).rejects.toThrow("was refused (400)");

@@ -160,7 +160,7 @@ const expected = (
   const preview = previewIn(previewOf(programs[program], op));
   const state = op === "create" ? undefined : stackExportIn(stateOf(programs[program]));
   const workload = workloadOf(operation, { ...(preview && { preview }), ...(state && { state }) });
-  return simulateRun(workload, { ...conditions, share: 1, parallel, pageSize: 25 }, noEngine);
+  return simulateRun(workload, { ...conditions, share: 1, parallel }, noEngine);
 };
 
 const close = (seconds: number): number => Math.max(2, 0.03 * seconds);

@@ -315,7 +315,7 @@ test("doctor gives no advice where the number will do", async () => {
 });
 
 const same = { totalSeconds: 12, savesSeconds: 0 };
-const conditions = { plan: "developer", burst: 1, share: 1, parallel: 16, pageSize: 20 } as const;
+const conditions = { plan: "developer", burst: 1, share: 1, parallel: 16 } as const;
 
 const reported = (criticalPath: Forecast["criticalPath"]): string => {
   const forecast: Forecast = {

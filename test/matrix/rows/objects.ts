@@ -27,11 +27,10 @@ import type { Passing } from "../support/wire.js";
 
 const listless = "not applicable: asks for no list";
 
-/** Seventeen objects of somebody else, so that the list has a second page. */
+/** Twenty-seven objects of somebody else, so that the list has a second page. */
 const crowded = async (stage: Stage): Promise<void> => {
-  await stage.hub.control("PUT", "/switches", { pageSize: 10 });
   const icon = "aVZC";
-  for (let number = 1; number <= 17; number++) {
+  for (let number = 1; number <= 27; number++) {
     await stage.service.create(channel, {
       type: `custom.other-${number}`,
       displayName: "Other",
@@ -51,9 +50,8 @@ const applications = { agentConfiguration: { agents: [{ id: someId }] } };
 
 /** Of a kind whose names need not be unique, so that the service itself keeps nobody from making a second one. */
 const crowdedFlows = async (stage: Stage): Promise<void> => {
-  await stage.hub.control("PUT", "/switches", { pageSize: 10 });
   await acceptAnyReference(stage);
-  for (let number = 1; number <= 17; number++) {
+  for (let number = 1; number <= 27; number++) {
     await stage.service.create(orchestration, { name: `other-${number}`, applications });
   }
   stage.nextRun();
@@ -78,7 +76,7 @@ const pagedCreation = (arrange: Arrange, { words, fails: message }: Ending): Own
     await arrange(stage, "", "create");
     if (message) {
       await expect(create(stage)).rejects.toThrow(message);
-      expect(await stage.hub.objects("channels")).toHaveLength(17);
+      expect(await stage.hub.objects("channels")).toHaveLength(27);
       await stage.calm();
       stage.nextRun();
     }
@@ -191,7 +189,7 @@ export const lists: Group = {
             with: onlyFirst,
             times: always,
           });
-          return 17;
+          return 27;
         },
       ),
     }),
