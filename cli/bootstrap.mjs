@@ -199,9 +199,17 @@ const ensureBuild = async () => {
   writeFileSync(builtHash, wanted);
 };
 
+/** The Node of cli/node, of which npm installs the package for this platform. */
+const findOwnNode = () => {
+  const platform = `${windows ? "win" : process.platform}-${process.arch}`;
+  const file = join("bin", windows ? "node.exe" : "node");
+  const paths = ["node", "node-bin"].map((name) => join(modules, `${name}-${platform}`, file));
+  return paths.find(existsSync) ?? paths[0];
+};
+
 /** The project's own Node; if it cannot run here, the running one if it is new enough. */
 const chooseNode = () => {
-  const own = join(modules, "node", "bin", windows ? "node.exe" : "node");
+  const own = findOwnNode();
   if (spawnSync(own, ["--version"], { stdio: "ignore" }).status === 0) {
     return { node: own, path: [join(modules, ".bin")] };
   }

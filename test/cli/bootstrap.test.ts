@@ -9,13 +9,15 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { packageRoot } from "../../provider/kernel/package.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const script = join(packageRoot(), "cli/bootstrap.mjs");
+
+const ownNode = `node_modules/node-${process.platform}-${process.arch}/bin/node`;
 
 /** Stands for npm: notes how it was called, installs a Node, builds an entry that repeats its arguments. */
 const npm = `
@@ -26,8 +28,8 @@ appendFileSync("npm-environment", Object.values(process.env).join("\\n"));
 if (existsSync("npm-fails")) { console.error("the reason of npm"); process.exit(7); }
 if (existsSync("npm-hangs")) { writeFileSync("npm-pid", String(process.pid)); setInterval(() => {}, 1000); return; }
 if (verb === "ci") {
-  mkdirSync("node_modules/node/bin", { recursive: true });
-  if (!existsSync("node_modules/node/bin/node")) symlinkSync(process.execPath, "node_modules/node/bin/node");
+  mkdirSync("${dirname(ownNode)}", { recursive: true });
+  if (!existsSync("${ownNode}")) symlinkSync(process.execPath, "${ownNode}");
 }
 if (verb === "run") {
   mkdirSync("dist/cli", { recursive: true });
@@ -83,7 +85,7 @@ test("a clean clone is installed, built and run, and the exit code passed on", a
   const reported = JSON.parse(out);
   expect(reported.args).toEqual(["--one", "two words"]);
   expect(reported.path.split(":")[0]).toBe(join(root, "node_modules/.bin"));
-  expect(reported.exec).toBe(join(root, "node_modules/node/bin/node"));
+  expect(reported.exec).toBe(join(root, ownNode));
 });
 
 const source = (root: string) => join(root, "provider/a.ts");
