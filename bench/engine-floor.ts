@@ -105,6 +105,8 @@ const projectEnvironment = (
   // Keeps real bucket data out of the benchmark, and the benchmark out of that data.
   XDG_CACHE_HOME: join(folder, "cache"),
   ...(emulator ? emulatorEnvironment(emulator) : {}),
+  // The emulator has no limit: ours must not keep to those of a plan.
+  CONVERSATION_BURST: String(10 * resourceCount),
   CONVERSATION_SCOPE: defaultScopes.join(" "),
 });
 
