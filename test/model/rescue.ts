@@ -38,6 +38,7 @@ export class Rescue {
   readonly #sight: boolean;
   /** Why the last run of each stack failed. */
   readonly #last = new Map<number, string>();
+  readonly #moved = new Set<Name>();
   #hidden = 0;
 
   /** @param sight whether runs see the states */
@@ -97,8 +98,12 @@ export class Rescue {
     } else for (const id of ids) await this.#third.takeAway(id);
   }
 
+  /** Once only: what both stacks want would go back and forth. */
   #moveBack(name: Name, stack: 0 | 1, { between }: Help): void {
-    const isDone = this.#stacks.edit?.({ type: "move", stack: stack === 0 ? 1 : 0, name });
+    const from = stack === 0 ? 1 : 0;
+    const isDone =
+      !this.#moved.has(name) && this.#stacks.edit?.({ type: "move", stack: from, name });
+    this.#moved.add(name);
     if (!isDone) between.add(name);
   }
 
