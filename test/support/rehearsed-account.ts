@@ -170,18 +170,20 @@ const plantNamesake = (service: StrictService, { before, after, choice }: Seeded
   );
   const target = pick(fresh, choice);
   if (!target) return;
-  const key = target.kind === "channel" ? "type" : "name";
-  service.plant(collections[target.kind], {
-    ...{ id: id(7), ...times, active: true, [key]: nameOf(target) },
-    ...{
-      type: target.kind === "channel" ? nameOf(target) : "basic",
-      displayName: "x",
-      icon: "aVZC",
+  const members = {
+    auth: { type: "basic", basicAuth: { username: "u", password: "p" } },
+    app: { roles: [roleOf("custom_bot")] },
+    bot: { type: "custom_bot", application: { id: id(8) } },
+    channel: { displayName: "x", icon: "aVZC" },
+    flow: {},
+    shop: {
+      ...{ address: "hand-03", channel: { id: id(9) } },
+      chatConfigurations: { orchestration: { id: id(4) }, entryPoint: { id: "1" } },
     },
-    ...{ roles: [], application: { id: id(8) }, address: "hand-03" },
-    ...{ basicAuth: { username: "u", password: "p" }, channel: { id: id(9) } },
-    ...{ chatConfigurations: { orchestration: { id: id(4) }, entryPoint: { id: "1" } } },
-  });
+  }[target.kind];
+  const key = target.kind === "channel" ? "type" : "name";
+  const whole = { id: id(7), ...times, active: true, [key]: nameOf(target), ...members };
+  service.plant(collections[target.kind], whole);
 };
 
 /** Somebody added a header with a secret value to an application that the change updates. */
