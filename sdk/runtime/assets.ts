@@ -332,7 +332,7 @@ export interface Assets {
    * response without an ID or URL; otherwise, as for every call
    * @example
    * const { id, contentUrl } = await hub.assets.create({
-   *   channel: "custom.kiosk", sender: "custom_bot", name: "receipt.pdf", size: 48_213,
+   *   channel: "custom.web", sender: "custom_bot", name: "receipt.pdf", size: 48_213,
    * });
    */
   create(asset: AssetRequest, options?: CallOptions): Promise<NewAsset>;
@@ -365,7 +365,7 @@ export interface Assets {
    * @throws ConversationError `INPUT_INVALID`, including if the source or `onProgress` fails
    *
    * @example
-   * const asset = await hub.assets.upload("receipt.pdf", { channel: "custom.kiosk", sender: "custom_bot" });
+   * const asset = await hub.assets.upload("receipt.pdf", { channel: "custom.web", sender: "custom_bot" });
    * await hub.messages.reply(message, { type: "text", sender: "custom_bot", attachments: [asset] });
    */
   upload(source: ContentSource, options: UploadOptions): Promise<Asset>;

@@ -375,7 +375,7 @@ export interface Messages {
    *   type: "text",
    *   text: "Where is my order?",
    *   sender: { kind: "customer", name: "Ada Example" },
-   *   conversation: { account: { channel: "custom.kiosk", address: "kiosk-1" } },
+   *   conversation: { account: { channel: "custom.web", address: "shop-web" } },
    * });
    */
   start(message: FirstMessage, options?: SendOptions): Promise<Sent>;
