@@ -3,6 +3,7 @@ import { wrappedText } from "../provider/kernel/columns.js";
 import {
   type CommandSpec,
   type CommandUse,
+  exitCodeOf,
   exitsOf,
   messageOf,
   type OptionSpec,
@@ -118,6 +119,6 @@ export const addCommand = (
     );
     if (!result) return;
     session.out(json ? `${JSON.stringify(result.value, null, 2)}\n` : result.text);
-    session.exitCode = result.exitCode ?? 0;
+    session.exitCode = exitCodeOf(result);
   });
 };

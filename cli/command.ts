@@ -133,7 +133,21 @@ export interface CommandResult {
   readonly text: string;
   /** Default: 0. */
   readonly exitCode?: number;
+  /** Whether something of the service could not be read, so that the result lacks it. */
+  readonly isIncomplete?: boolean;
 }
+
+/** Exit code of a command that did its work without everything that it should have read. */
+export const incompleteExitCode = 6;
+
+/** What this exit code means, for the commands that go on without what they could not read. */
+export const incompleteExit = {
+  [incompleteExitCode]: "done, but something in the service could not be read",
+} as const;
+
+/** The exit code of a command: what could not be read is no success, and hides no other outcome. */
+export const exitCodeOf = ({ exitCode = 0, isIncomplete = false }: CommandResult): number =>
+  exitCode === 0 && isIncomplete ? incompleteExitCode : exitCode;
 
 /** A command: all that its help, its documentation, and its checks follow from. */
 export interface CommandSpec<O extends OptionTable = OptionTable> {

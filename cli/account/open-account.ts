@@ -174,8 +174,11 @@ export const accountSettings = async ({
 }: AccountOptions): Promise<Settings> =>
   calledAccount((await readStackConfig(folder, env, stack)).source, profile);
 
-/** What a person should know about an incomplete reading. */
-const readingNotes = ({ kinds, consistent }: AccountReading): readonly string[] => [
+/** What is missing in a reading, and why, in sentences; none if it is whole. */
+export const readingNotes = ({
+  kinds,
+  consistent,
+}: Pick<AccountReading, "kinds" | "consistent">): readonly string[] => [
   ...unreadAmong(kinds).map(({ definition: { noun }, problem }) => `${noun}s: ${problem}`),
   ...(consistent
     ? []

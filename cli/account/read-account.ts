@@ -38,13 +38,19 @@ export interface AccountLists {
   readonly kinds: readonly KindReading[];
 }
 
+/** A kind that could not be read whole, and why. */
+export interface UnreadKind {
+  readonly definition: Definition;
+  readonly problem: string;
+}
+
 /** The kinds that could not be read whole, and why. */
 export const unreadAmong = (
   kinds: readonly {
     readonly definition: Definition;
     readonly problem?: string | undefined;
   }[],
-): readonly { readonly definition: Definition; readonly problem: string }[] =>
+): readonly UnreadKind[] =>
   kinds.flatMap(({ definition, problem }) =>
     problem === undefined ? [] : [{ definition, problem }],
   );

@@ -42,14 +42,18 @@ suffix, or by what they refer to, but never by ID. It neither compares nor shows
       json: async () => (await import("../compare/schemas.js")).comparisonSchema,
       exits: {
         0: "the same",
-        1: "failed, invalid command line, or no difference found but a kind could not be read",
         2: "different",
+        6: "no difference found, but something could not be read",
         130: "interrupted",
       },
     },
     save: {
       json: async () => (await import("../compare/schemas.js")).savedSchema,
-      exits: { 0: "saved", 130: "interrupted" },
+      exits: {
+        0: "saved",
+        6: "saved to a new file without what could not be read; an existing file stays as it is",
+        130: "interrupted",
+      },
     },
   },
   usageExitCode: 1,
@@ -59,12 +63,15 @@ suffix, or by what they refer to, but never by ID. It neither compares nor shows
     const { isDifferent, runCompare, saveAccount } = await import("../compare/comparison.js");
     const { compareReport } = await import("../compare/reports.js");
     const { withProgress } = await import("../terminal/progress.js");
+    const { notReadLines, textReport } = await import("../terminal/report.js");
     return withProgress(session, async (progress) => {
       if (file !== undefined) {
-        const objects = await saveAccount(a, file, { ...options, ...progress });
+        const { objects, notes } = await saveAccount(a, file, { ...options, ...progress });
+        const saved = `Saved ${withCount(objects, "object")}, without secrets: ${file}`;
         return {
-          value: { file, objects },
-          text: `Saved ${withCount(objects, "object")}, without secrets: ${file}\n`,
+          value: { file, objects, notes },
+          text: textReport([...notReadLines(notes), saved]),
+          isIncomplete: notes.length > 0,
         };
       }
       if (b === undefined) throw new UsageFailure(oneSide(a));
@@ -72,7 +79,8 @@ suffix, or by what they refer to, but never by ID. It neither compares nor shows
       return {
         value: result,
         text: compareReport(result),
-        exitCode: isDifferent(result) ? 2 : result.same ? 0 : 1,
+        exitCode: isDifferent(result) ? 2 : 0,
+        isIncomplete: !result.same,
       };
     });
   },

@@ -30,9 +30,9 @@ not read.`,
       json: async () => (await import("../compare/schemas.js")).driftSchema,
       exits: {
         0: "no drift",
-        1: "failed, invalid command line, or no drift found but a kind could not be read",
         2: "drift",
         4: "the service will refuse a deletion in the preview",
+        6: "no drift found, but something could not be read",
         130: "interrupted",
       },
     },
@@ -49,7 +49,8 @@ not read.`,
     return {
       value: result,
       text: markdown ? driftMarkdown(result) : driftReport(result),
-      exitCode: isBlocked ? 4 : result.drift ? 2 : result.unread.length > 0 ? 1 : 0,
+      exitCode: isBlocked ? 4 : result.drift ? 2 : 0,
+      isIncomplete: result.unread.length > 0 || !result.consistent,
     };
   },
 });

@@ -1,6 +1,7 @@
 import {
   command,
   flagOption,
+  incompleteExit,
   type OptionSpec,
   parsedOption,
   textOption,
@@ -52,6 +53,7 @@ the README lists them without their values, and the program leaves them unchange
         0: "written",
         1: "failed or refused",
         4: "written, but --prove shows that a run would change something",
+        ...incompleteExit,
         130: "interrupted",
       },
     },
@@ -66,6 +68,7 @@ the README lists them without their values, and the program leaves them unchange
       value: exportJson(result, proof),
       text: exportReport(result, proof),
       exitCode: proof && !proof.ok ? 4 : 0,
+      isIncomplete: result.notes.length > 0,
     };
   },
 });

@@ -1,4 +1,4 @@
-import { command, flagOption } from "../command.js";
+import { command, flagOption, incompleteExit } from "../command.js";
 import { profileOption, selectionHelp, selectionOptions, stackOption } from "./common-options.js";
 
 /** `import`: takes objects of the account into the state of a stack. */
@@ -30,6 +30,7 @@ imported one.`,
       exits: {
         0: "done or shown",
         1: "failed, refused, or a run is in progress on the stack",
+        ...incompleteExit,
         130: "interrupted",
       },
     },
@@ -40,6 +41,10 @@ imported one.`,
     const result = await withProgress(session, (progress) =>
       runImport({ ...options, ...progress }),
     );
-    return { value: importJson(result), text: importReport(result) };
+    return {
+      value: importJson(result),
+      text: importReport(result),
+      isIncomplete: result.notes.length > 0,
+    };
   },
 });

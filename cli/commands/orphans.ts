@@ -1,5 +1,5 @@
 import { ownCommand } from "../../provider/kernel/package.js";
-import { CommandFailure, command, flagOption, textsOption } from "../command.js";
+import { CommandFailure, command, flagOption, incompleteExit, textsOption } from "../command.js";
 import { profileOption, stackOption } from "./common-options.js";
 
 interface Purpose {
@@ -60,6 +60,7 @@ leftover.`,
       exits: {
         0: "done",
         1: "failed, refused, or an object could not be deleted or released",
+        ...incompleteExit,
         130: "interrupted (the output shows what was done)",
       },
     },
@@ -84,6 +85,7 @@ leftover.`,
       value: done.found,
       text: orphansReport(done),
       exitCode: isDone ? 0 : isEnded ? 130 : 1,
+      isIncomplete: done.isIncomplete,
     };
   },
 });

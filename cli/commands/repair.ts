@@ -1,5 +1,5 @@
 import { ownCommand } from "../../provider/kernel/package.js";
-import { command, flagOption } from "../command.js";
+import { command, flagOption, incompleteExit } from "../command.js";
 import { profileOption, stackOption } from "./common-options.js";
 
 /** `repair`: puts a stack in order after a run was killed. */
@@ -36,6 +36,7 @@ that a person made.`,
       exits: {
         0: "done, or only shown",
         1: "failed, refused, or something is left for you to do",
+        ...incompleteExit,
         130: "interrupted",
       },
     },
@@ -56,6 +57,7 @@ that a person made.`,
       value: result,
       text: repairReport(result),
       exitCode: isRepaired(result) ? 0 : isEnded ? 130 : 1,
+      isIncomplete: result.unread.length > 0,
     };
   },
 });

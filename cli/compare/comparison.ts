@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import type { z } from "zod";
 import { changesOf } from "../../provider/definition/changes.js";
@@ -17,7 +18,7 @@ import { veiledIn } from "../../provider/pulumi-cli/stack-documents.js";
 import { resources } from "../../provider/resources/index.js";
 import { savedAccount } from "../account/object-inputs.js";
 import { readAccountInputs } from "../account/open-account.js";
-import { CommandFailure, messageOf } from "../command.js";
+import { CommandFailure, incompleteExitCode, messageOf } from "../command.js";
 import {
   type ComparedAccount,
   type ComparedSide,
@@ -388,19 +389,27 @@ export const runCompare = async (
 ): Promise<Comparison> => comparison(...(await comparedAccounts(a, b, options)));
 
 /**
- * Saves a live account without its secrets, for a later comparison. @returns how many objects it
- * holds
+ * Saves a live account without its secrets, for a later comparison.
+ *
+ * @returns how many objects it holds, and what could not be read
+ * @throws CommandFailure if the file cannot be written, or exists and would lose what was not read
  */
 export const saveAccount = async (
   source: string,
   file: string,
   options: CompareOptions,
-): Promise<number> => {
+): Promise<{ readonly objects: number; readonly notes: readonly string[] }> => {
   const profile = /^profile:(.+)$/.exec(source)?.[1] ?? (source === "live" ? undefined : source);
-  const { reading } = await readAccountInputs({ ...options, ...(profile ? { profile } : {}) });
+  const asked = { ...options, ...(profile ? { profile } : {}) };
+  const { reading, objects, notes } = await readAccountInputs(asked);
+  if (notes.length > 0 && existsSync(file))
+    throw new CommandFailure(
+      `Nothing was saved: the account could not be read completely, and ${file} stays as it is. Save to another file, or fix this first: ${notes.join(" ")}`,
+      incompleteExitCode,
+    );
   const text = `${JSON.stringify(savedAccount(reading), null, 2)}\n`;
   await writeFile(file, text, { mode: 0o600 }).catch((error: unknown) => {
     throw new CommandFailure(`Cannot save the account to ${file}: ${messageOf(error)}`);
   });
-  return reading.kinds.reduce((sum, { objects }) => sum + objects.size, 0);
+  return { objects: objects.length, notes };
 };

@@ -140,4 +140,5 @@ export const comparisonSchema = z.strictObject({
 export const savedSchema = z.strictObject({
   file: z.string(),
   objects: z.int().min(0).describe("Number of saved objects"),
+  notes: z.array(z.string()).describe("What the command could not read"),
 });

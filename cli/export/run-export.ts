@@ -8,6 +8,7 @@ import type { ObjectInputs } from "../account/object-inputs.js";
 import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
 import { importFileText, ownershipId, personalPart } from "../import/import-entries.js";
 import type { CommandWork } from "../terminal/progress.js";
+import { notReadLines } from "../terminal/report.js";
 import { assertEmpty, writeNewFiles } from "./export-folder.js";
 import {
   objectLabel,
@@ -260,7 +261,7 @@ export const exportReport = (result: ExportResult, proof?: Proof): string => {
     "",
     ...skippedLines(result),
     ...readmeLines(result),
-    ...notes.flatMap((note) => wrapped(`Not read: ${note}`, width)),
+    ...notReadLines(notes),
     ...wrapped(`Wrote ${withCount(texts.size, "file")} to ${folder}.`, width),
     ...proofLines(proof),
     ...nextSteps(result),

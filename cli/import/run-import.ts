@@ -23,7 +23,7 @@ import { CommandFailure } from "../command.js";
 import { objectLabel } from "../export/program-files.js";
 import { printedResource } from "../export/program-plan.js";
 import { type OpenStack, openStack } from "../stack/open-stack.js";
-import { textReport } from "../terminal/report.js";
+import { notReadLines, textReport } from "../terminal/report.js";
 import { type ImportPlan, type PlanImportOptions, planImport } from "./import-entries.js";
 
 const object = {
@@ -226,7 +226,7 @@ export const importReport = (result: ImportResult): string => {
     rows.length > 0 ? textTable(["kind", "id", "resource"], rows, { whole: ["kind", "id"] }) : [],
     [
       ...omittedLines(result),
-      ...notes.flatMap((note) => wrapped(`Not read: ${note}`, 80)),
+      ...notReadLines(notes),
       ...wrapped(nextStep(result), 80),
     ],
   );

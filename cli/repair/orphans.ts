@@ -26,7 +26,7 @@ import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import type { ServiceAccess } from "../account/open-account.js";
+import { readingNotes, type ServiceAccess } from "../account/open-account.js";
 import { readAccount } from "../account/read-account.js";
 import { CommandFailure, messageOf } from "../command.js";
 import {
@@ -63,6 +63,8 @@ export interface OrphansResult {
   readonly found: readonly FoundOrphan[];
   /** Sentences about what could not be read. */
   readonly notes: readonly string[];
+  /** Whether the lists of the account are not whole, so that some objects may be missing. */
+  readonly isIncomplete: boolean;
 }
 
 const sections = [
@@ -101,8 +103,13 @@ const rowOf = (orphan: FoundOrphan): readonly string[] => {
 };
 
 /** What was found and done, for people, within 80 columns. */
-export const orphansReport = ({ found, names: { project, stack } }: OrphansResult): string => {
-  if (found.length === 0) return `The service contains no leftovers of ${project}/${stack}.\n`;
+export const orphansReport = ({
+  found,
+  isIncomplete,
+  names: { project, stack },
+}: OrphansResult): string => {
+  const among = isIncomplete ? "What could be read" : "The service";
+  if (found.length === 0) return `${among} contains no leftovers of ${project}/${stack}.\n`;
   const blocks = sections.flatMap(({ standing, heading, advice }) => {
     const these = found.filter((orphan) => orphan.standing === standing);
     if (these.length === 0) return [];
@@ -381,9 +388,11 @@ const orphansOf = async (stack: OpenStack, options: OrphansOptions): Promise<Orp
       ),
     );
     const orphans = [...places.keys()];
-    const notes = notesOf(stack, lock, states);
+    const unread = read.flatMap(readingNotes);
+    const notes = [...unread, ...notesOf(stack, lock, states)];
+    const isIncomplete = unread.length > 0;
     const purpose = options.delete ? "delete" : options.release && "release";
-    if (!purpose) return { names, notes, found: orphans.map(shownOrphan) };
+    if (!purpose) return { names, notes, isIncomplete, found: orphans.map(shownOrphan) };
     const refusal = lockRefusal(lock, names, ignoreLock);
     if (refusal) throw new CommandFailure(`Nothing was ${purpose}d: ${refusal}.`);
     const chosen = chosenAmong(orphans, purpose, states, ids);
@@ -403,7 +412,7 @@ const orphansOf = async (stack: OpenStack, options: OrphansOptions): Promise<Orp
       const done = purpose === "delete" ? { deleted: isDone } : { released: isDone };
       found.push({ ...shown, ...done, ...(isDone ? {} : { reason }) });
     }
-    return { names, notes, found };
+    return { names, notes, isIncomplete, found };
   } finally {
     await opened.close();
   }

@@ -27,10 +27,10 @@ import {
   type StateResource,
   stateValue,
 } from "../../provider/pulumi-cli/stack-documents.js";
-import { unreadAmong } from "../account/read-account.js";
+import { type UnreadKind, unreadAmong } from "../account/read-account.js";
 import { messageOf } from "../command.js";
 import { type AccountRead, isOurType, kindIn, type StackReading } from "../stack/stack-reading.js";
-import type { RepairStep } from "./schemas.js";
+import type { RepairResult, RepairStep } from "./schemas.js";
 
 /** All facts that a repair decides by. */
 interface RepairFacts extends StackReading {
@@ -300,6 +300,7 @@ export interface RepairPlan {
   readonly entries: readonly JsonObject[];
   readonly duplicates: readonly Duplicate[];
   readonly notes: readonly string[];
+  readonly unread: RepairResult["unread"];
   /** What only a person can settle, in sentences. */
   readonly left: readonly string[];
 }
@@ -350,11 +351,8 @@ const foreignNotes = (operations: readonly PendingOperation[]): readonly string[
 const incompleteNote =
   "The command could not read every stack in the backend. An object that looks like a duplicate might belong to an unread stack, so the command does not delete any duplicates.";
 
-const unreadNotes = ({ accounts }: RepairFacts): readonly string[] =>
-  unreadAmong(accounts.flatMap(({ reading }) => reading.kinds)).map(
-    ({ definition: { noun }, problem }) =>
-      `The command cannot see what a run left behind among the ${noun}s: ${problem}`,
-  );
+const unreadNote = ({ definition: { noun }, problem }: UnreadKind): string =>
+  `The command cannot see what a run left behind among the ${noun}s: ${problem}`;
 
 /** Decides on every pending operation and on every duplicate. */
 export const repairPlan = async (facts: RepairFacts): Promise<RepairPlan> => {
@@ -368,6 +366,7 @@ export const repairPlan = async (facts: RepairFacts): Promise<RepairPlan> => {
     surplus.has(orphan.id) || isDuplicate(orphan, account, facts);
   const twice = leftovers.filter(isSurplus);
   const duplicates = facts.states.complete ? twice : [];
+  const unread = unreadAmong(facts.accounts.flatMap(({ reading }) => reading.kinds));
   return {
     steps: [
       ...steps,
@@ -381,8 +380,9 @@ export const repairPlan = async (facts: RepairFacts): Promise<RepairPlan> => {
     notes: [
       ...leftovers.filter((each) => !isSurplus(each)).map(({ orphan }) => noteOn(orphan)),
       ...(twice.length > duplicates.length ? [incompleteNote] : []),
-      ...unreadNotes(facts),
+      ...unread.map(unreadNote),
     ],
+    unread: unread.map(({ definition: { kind }, problem }) => ({ kind, problem })),
     left: [...foreignNotes(foreignOperations(facts.document)), ...left],
   };
 };

@@ -74,6 +74,9 @@ export const repairSchema = z.strictObject({
   applied: z.boolean(),
   steps: z.array(repairStepSchema).describe("The steps, in order"),
   notes: z.array(z.string()).describe("What resolves itself or needs your attention"),
+  unread: z
+    .array(z.strictObject({ kind: z.string(), problem: z.string() }))
+    .describe("Kinds that the command could not read completely, with the reason for each"),
   left: z.array(z.string()).describe("What the command cannot repair, and how to proceed"),
 });
 

@@ -14,6 +14,10 @@ export const textReport = (...blocks: readonly Block[]): string =>
 export const titled = (title: string, lines: Block): readonly Block[] =>
   lines.length === 0 ? [] : [wrapped(title, 80), lines];
 
+/** Sentences about what could not be read, within 80 columns. */
+export const notReadLines = (notes: readonly string[]): Block =>
+  notes.flatMap((note) => wrapped(`Not read: ${note}`, 80));
+
 /** Nobody reads longer lists. */
 const mostListed = 50;
 

@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { run } from "./session.js";
+import { stackSandbox } from "./stack/stack-sandbox.js";
+
+/** A stack that holds the whole account, in whose folder and environment commands run. */
+const inStack = async () => {
+  const box = await stackSandbox();
+  await box.up("Channel", "web", { type: "custom.web", displayName: "Web", icon: "aVZC" });
+  await box.up("Authentication", "auth", {
+    ...{ name: "auth", basicAuth: { username: "hub", password: "first-secret" } },
+  });
+  box.write();
+  const { folder, env } = box.options;
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  const here = vi.spyOn(process, "cwd").mockReturnValue(folder);
+  onTestFinished(() => {
+    here.mockRestore();
+    vi.unstubAllEnvs();
+  });
+  return {
+    ...{ box, file: join(folder, "saved.json") },
+    /** From now on the list of channels is refused, or has fewer objects than it counts. */
+    spoil: (status: number) => {
+      const body = { channel: [], paginationInfo: { count: 1, pagenum: 1, pagesize: 10 } };
+      const answer = { on: "GET /channels", kind: "status", status, times: 1000 };
+      return box.control.faults(status === 200 ? { ...answer, body } : answer);
+    },
+  };
+};
+
+/** Every command that goes on after a list that cannot be read. */
+const commands = [
+  ["export", "--out", "made"],
+  ["compare", "live", "--save", "made.json"],
+  ["compare", "stack:prod", "live"],
+  ["import", "--skip-managed"],
+  ["drift"],
+  ["repair"],
+  ["orphans"],
+];
+
+test.each(commands)("what %s %s could not read is named, and no success", async (...words) => {
+  const { spoil, box } = await inStack();
+  const made = (at: string) => words.map((word) => word.replace("made", join(box.folder, at)));
+  expect(await run(...made("whole"))).toMatchObject({ code: 0 });
+  // Without a whole list nothing is an orphan for certain, so a refused one ends the command.
+  for (const status of words[0] === "orphans" ? [200] : [200, 403, 404]) {
+    await spoil(status);
+    for (const json of [[], ["--json"]]) {
+      const { code, out, err } = await run(...made(`part-${status}${json}`), ...json);
+      const names = (words[0] === "orphans" ? err : out).toLowerCase().includes("channel");
+      expect({ status, json, code, names }).toEqual({ status, json, code: 6, names: true });
+    }
+    await box.control.control("DELETE", "/faults");
+  }
+});
+
+test("a saved account stays as it was if the next reading is not whole", async () => {
+  const { spoil, file } = await inStack();
+  await run("compare", "live", "--save", file);
+  const whole = readFileSync(file, "utf8");
+  await spoil(403);
+  const { code, err } = await run("compare", "live", "--save", file);
+  expect({ code, err }).toEqual({
+    code: 6,
+    err: expect.stringMatching(/Nothing was saved[^]*saved\.json[^]*channels: /),
+  });
+  expect(readFileSync(file, "utf8")).toBe(whole);
+});
