@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Definition, Field, Fields } from "../provider/definition/define.js";
-import { wrongKind } from "../provider/definition/fields.js";
+import { memberPath, wrongKind } from "../provider/definition/fields.js";
 import { searchFault } from "../provider/definition/found-object.js";
 import { outputAsText } from "../provider/definition/violations.js";
 import { isObject, objectOf, pathsOfTexts } from "../provider/kernel/json.js";
@@ -59,6 +59,75 @@ const sortOf = (value: unknown): string => {
 
 const isPlainObject = (value: unknown): value is object => sortOf(value) === "an object";
 
+/** Values that Pulumi sends in forms of its own, or once they are known. */
+const isPulumis = (value: unknown): boolean =>
+  value instanceof Promise ||
+  pulumi.Output.isInstance(value) ||
+  pulumi.Resource.isInstance(value) ||
+  pulumi.asset.Asset.isInstance(value) ||
+  pulumi.asset.Archive.isInstance(value);
+
+/** What a value is that Pulumi would send as something else, because JSON lacks it. */
+const beyondJson = (value: unknown): string | undefined => {
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : String(value);
+  if (["bigint", "function", "symbol"].includes(typeof value)) return `a ${typeof value}`;
+  if (!isObject(value)) return undefined;
+  const tag = Object.prototype.toString.call(value).slice("[object ".length, -1);
+  const { constructor: made } = value;
+  if (!["Object", "Module"].includes(tag))
+    return `a ${typeof made === "function" ? made.name : tag}`;
+  return typeof value.toJSON === "function" ? "an object with toJSON" : undefined;
+};
+
+/** The first value in another one that JSON lacks: its path, and what is wrong with it. */
+const outsideJson = (
+  value: unknown,
+  path: string,
+  holders: readonly unknown[] = [],
+): string | undefined => {
+  if (isPulumis(value)) return undefined;
+  const sort = beyondJson(value);
+  if (sort !== undefined) return `${path} is ${sort}`;
+  if (holders.includes(value)) return `${path} contains itself`;
+  const isList = Array.isArray(value);
+  if (!isList && !isObject(value)) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const inner = isList ? `${path}[${name}]` : memberPath(path, name);
+    const found = outsideJson(member, inner, [...holders, value]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
+/** @throws pulumi.RunError if a value holds one that JSON lacks, such as a Date or NaN */
+const assertJson = (of: string, path: string, value: unknown): void => {
+  const found = outsideJson(value, path);
+  if (found === undefined) return;
+  throw new pulumi.RunError(
+    `${of}: ${found}. The service receives JSON: convert it to a string, a finite number, a list, or a plain object`,
+  );
+};
+
+/**
+ * Returns a value whose outputs and promises fail if they hold what JSON lacks, which is visible
+ * only once they are known.
+ */
+export const jsonOnceKnown = (of: string, path: string, value: unknown): unknown => {
+  const known = (inner: unknown): unknown => {
+    assertJson(of, path, inner);
+    return inner;
+  };
+  if (pulumi.Output.isInstance(value)) return value.apply(known);
+  if (value instanceof Promise) return value.then((inner) => jsonOnceKnown(of, path, known(inner)));
+  if (Array.isArray(value))
+    return value.map((item, place) => jsonOnceKnown(of, `${path}[${place}]`, item));
+  if (!isObject(value) || isPulumis(value)) return value;
+  const members = Object.entries(value);
+  return objectOf(
+    members.map(([name, member]) => [name, jsonOnceKnown(of, memberPath(path, name), member)]),
+  );
+};
+
 /** Undefined counts as left out, as everywhere in Pulumi. */
 const givenNames = (args: object): readonly string[] =>
   Object.entries(args).flatMap(([name, value]) => (value === undefined ? [] : [name]));
@@ -107,6 +176,7 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
     const way = "Each property can be a promise or an output, but the whole object cannot";
     throw refusal(of, `${rule}. ${way}`);
   }
+  assertJson(of, "", args);
   const [path] = pathsOfTexts(args, (text) => !text.isWellFormed());
   if (path !== undefined) throw refusal(of, `${path} ${half}. Pulumi cannot send it`);
   const option = givenNames(args).find((key) => options.has(key));

@@ -15,6 +15,7 @@ import {
   assertGetId,
   checkReferences,
   isOfType,
+  jsonOnceKnown,
   rememberId,
   sharedRegistry,
   withIds,
@@ -212,7 +213,12 @@ const propsOf = (
     ...objectOf(Object.entries(args).map(([name, value]) => [name, withIds(value)])),
     ...adopted,
     ...(isNamed ? {} : automaticName(key, kind, name, parents)),
-    ...(args.extra === undefined ? {} : { extraSecrets: onceKnown(args.extra, secretPaths) }),
+    ...(args.extra === undefined
+      ? {}
+      : {
+          extra: withIds(jsonOnceKnown(`${kind} ${JSON.stringify(name)}`, "extra", args.extra)),
+          extraSecrets: onceKnown(args.extra, secretPaths),
+        }),
     markedSecrets: onceKnown(objectOf(Object.keys(fields).map((key) => [key, args[key]])), (tree) =>
       markedSecrets(fields, isObject(tree) ? tree : {}),
     ),

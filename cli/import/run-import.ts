@@ -224,10 +224,6 @@ export const importReport = (result: ImportResult): string => {
   const rows = taken.map(({ object, logical }) => [object.definition.kind, object.id, logical]);
   return textReport(
     rows.length > 0 ? textTable(["kind", "id", "resource"], rows, { whole: ["kind", "id"] }) : [],
-    [
-      ...omittedLines(result),
-      ...notReadLines(notes),
-      ...wrapped(nextStep(result), 80),
-    ],
+    [...omittedLines(result), ...notReadLines(notes), ...wrapped(nextStep(result), 80)],
   );
 };

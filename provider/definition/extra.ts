@@ -27,19 +27,22 @@ const refused: Readonly<Record<string, string>> = {
   prototype: "is not allowed as a name",
 };
 
-/** Finds names that no value below `extra` may contain, at any depth. */
+/** Whether no member may have this name: no path of Pulumi leads to an empty one. */
+const isNoName = (name: string): boolean => name === "" || name === "__proto__";
+
+/** Finds names and values that nothing below `extra` may contain, at any depth. */
 const unusable = (value: unknown, path: string): Violation[] => {
   const output = typeof value === "string" ? outputAsText(value) : undefined;
   if (output !== undefined) return [{ path, rule: output }];
+  if (typeof value === "number" && !Number.isFinite(value))
+    return [{ path, rule: "must be a finite number" }];
   if (Array.isArray(value)) {
     return value.flatMap((item, place) => unusable(item, `${path}[${place}]`));
   }
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([name, of]) => {
     const here = memberPath(path, name);
-    return name === "__proto__"
-      ? [{ path: here, rule: "is not allowed as a name" }]
-      : unusable(of, here);
+    return isNoName(name) ? [{ path: here, rule: "is not allowed as a name" }] : unusable(of, here);
   });
 };
 
@@ -62,7 +65,7 @@ const inDocumented = (
     const path = memberPath(at.path, wire);
     const known = byWire.get(wire);
     if (!known) {
-      return wire === "__proto__" ? unusable({ [wire]: value }, at.path) : unusable(value, path);
+      return isNoName(wire) ? unusable({ [wire]: value }, at.path) : unusable(value, path);
     }
     const [name, field] = known;
     return atField(definition, field, value, { path, property: memberPath(at.property, name) });

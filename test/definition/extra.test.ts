@@ -94,6 +94,17 @@ test("what the service sets, and names that lead to a prototype, are refused", (
   ]);
 });
 
+test("empty names and numbers that JSON lacks are refused by their places", () => {
+  const inside = { "": 1, a: [{ "": {} }], n: Number.NaN, deep: { i: [Number.POSITIVE_INFINITY] } };
+  expect(found({ ...inside, restrictions: { "": 1 } })).toEqual([
+    'extra[""] is not allowed as a name',
+    'extra.a[0][""] is not allowed as a name',
+    "extra.n must be a finite number",
+    "extra.deep.i[0] must be a finite number",
+    'extra.restrictions[""] is not allowed as a name',
+  ]);
+});
+
 test("objects are merged deeply, everything else is replaced, and no prototype is reached", () => {
   const first = frozen({ a: { b: 1, c: [1] }, d: 1, e: { f: 1 } });
   const second = frozen({ a: { c: [2], g: 3 }, d: { h: 1 }, e: null });

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import { channel } from "../../provider/resources/channel.js";
 import { resources } from "../../provider/resources/index.js";
+import { jsonOnceKnown } from "../../sdk/given-arguments.js";
 import * as sdk from "../../sdk/index.js";
 import { Channel } from "../../sdk/index.js";
 import { withFileContent } from "../../sdk/resource-class.js";
@@ -115,6 +116,61 @@ test("half of a character in a key or a logical name is refused, too", () => {
   expect(() => made("Channel", "web\ud83d", {})).toThrow(
     /the name .* contains an unpaired surrogate/,
   );
+});
+
+const itself: Record<string, unknown> = {};
+itself.list = [{ itself }];
+
+/** What JavaScript has and JSON lacks, and how a message calls it. */
+const beyondJson: readonly (readonly [called: string, value: unknown])[] = [
+  [" is a Date", new Date(1)],
+  [" is a bigint", 10n],
+  [" is a URL", new URL("https://x.example.com")],
+  [" is a Map", new Map([["a", 1]])],
+  [" is a Set", new Set([1])],
+  [" is a Buffer", Buffer.from("a")],
+  [" is a RegExp", /a/],
+  [" is NaN", Number.NaN],
+  [" is -Infinity", Number.NEGATIVE_INFINITY],
+  [" is a function", () => 1],
+  [" is a symbol", Symbol("s")],
+  [" is an object with toJSON", { toJSON: () => 1 }],
+  [".list[0].itself contains itself", itself],
+];
+
+test.each(beyondJson)("what JSON lacks is refused by its path: it%s", (called, value) => {
+  expect(() => made("Channel", "web", { extra: { a: [{ "b c": value }] } })).toThrow(
+    `Channel "web": extra.a[0]["b c"]${called}. The service receives JSON`,
+  );
+  expect(() => made("Channel", "web", { restrictions: { inbound: value } })).toThrow(
+    `Channel "web": restrictions.inbound${called}.`,
+  );
+  expect(() => made("ConversationAccount", "shop", { ...whole, customer: value })).toThrow(
+    `ConversationAccount "shop": customer${called}.`,
+  );
+});
+
+test.each(beyondJson)("in extra, as soon as it is known: it%s", async (called, value) => {
+  const fault = `Channel "web": extra.list[0].a.b${called}`;
+  const given = { b: value };
+  // A true output would report the failure to the process, too.
+  const output = {
+    __pulumiOutput: true,
+    apply: (know: (known: unknown) => unknown) => know(given),
+  };
+  const checked = (a: unknown) => jsonOnceKnown('Channel "web"', "extra", { list: [{ a }] });
+  expect(() => checked(output)).toThrow(fault);
+  const { list } = Object(checked(Promise.resolve(given)));
+  await expect(list[0].a).rejects.toThrow(fault);
+});
+
+test("what JSON has is taken: plain objects of a class, too", () => {
+  class Region {
+    readonly name = "eu";
+  }
+  const extra = { region: new Region(), none: null, list: [undefined, 0, "", false] };
+  const twice = { a: extra, b: [extra, extra] };
+  expect(() => made("Channel", "fine", { ...webChat, extra: twice })).not.toThrow();
 });
 
 test("a name that holds an output is reported", () => {
