@@ -7,6 +7,7 @@ import {
   withArticle,
 } from "../definition/fields.js";
 import { sameFields } from "../definition/meaning.js";
+import { ConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId, isServiceId } from "../kernel/object-id.js";
 import { holdsUndisclosed, unknownValue } from "../kernel/stand-ins.js";
@@ -94,6 +95,27 @@ export const check = async (
     inputs: adoption.resource ? stateInputs(definition, adoption.resource.properties) : inputs,
     failures: failures.map((reason) => ({ property: "", reason: inertOutput(reason, false) })),
   };
+};
+
+/**
+ * Returns a resource as it may be written: in its normal form, by the rules of its check. A policy
+ * that remediates changes inputs after that.
+ *
+ * @throws ConversationError `INPUT_INVALID` with every rule that they break
+ */
+export const stillAllowed = (given: Resource, news: JsonObject, olds?: JsonObject): Resource => {
+  const { definition, nameKey } = given;
+  const fields = normaliseFields(definition, given.properties.fields, () => false);
+  const resource = { ...given, name: fields[nameKey], properties: { ...given.properties, fields } };
+  const old = olds && propertiesIn(olds);
+  const references = referencesIn(definition.fields, fields);
+  const against = { news, old, references, namesake: undefined, reports: false };
+  const reasons = inputViolations(resource, against);
+  if (reasons.length === 0) return resource;
+  throw new ConversationError(
+    "INPUT_INVALID",
+    `${reasons.join("; ")}. A policy may have changed these inputs after their check. Nothing was sent.`,
+  );
 };
 
 export interface DiffResult {

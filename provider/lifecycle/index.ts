@@ -12,7 +12,7 @@ import {
 } from "../kernel/stand-ins.js";
 import { inertOutput } from "../kernel/text.js";
 import { foreignMessage, keepingSecret } from "../service/redaction.js";
-import { type CheckedInputs, check, type DiffResult, diff } from "./check.js";
+import { type CheckedInputs, check, type DiffResult, diff, stillAllowed } from "./check.js";
 import { type CreateResult, createObject, ResourceInitFailed } from "./create.js";
 import { deleteObject } from "./delete.js";
 import { importObject } from "./import.js";
@@ -55,11 +55,13 @@ export const lifecycle = (definition: Definition, run: Run): Lifecycle & Importi
     diff: (id, olds, inputs) =>
       call("comparing", { id, inputs, olds }, async (resource) => diff(resource, id, olds)),
     create: (inputs) =>
-      call("creating", { inputs }, async (resource) => createObject(await connected(resource))),
+      call("creating", { inputs }, async (resource) =>
+        createObject(await connected(stillAllowed(resource, inputs))),
+      ),
     read: (id, inputs) => call("reading", { id, inputs }, (resource) => read(resource, id)),
     update: (id, olds, inputs) =>
       call("updating", { id, inputs, olds }, async (resource) =>
-        updateObject(await connected(resource), olds, id),
+        updateObject(await connected(stillAllowed(resource, inputs, olds)), olds, id),
       ),
     import: (id, owner) =>
       call("importing", { id, inputs: owner ? { owner } : {} }, (resource) =>

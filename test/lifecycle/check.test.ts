@@ -10,7 +10,7 @@ import { readSettings } from "../../provider/service/settings.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
 import { changedAt, placesIn } from "../support/json-places.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
-import { kiosk, stepsOn } from "./steps.js";
+import { kiosk, oauth2, stepsOn, unsealed } from "./steps.js";
 
 type Json = Record<string, unknown>;
 
@@ -57,6 +57,32 @@ describe("an id of another kind of the same program", () => {
     const spoiled = JSON.parse(JSON.stringify(inputs).replaceAll(right.id, wrong.id)) as Json;
     expect(await reasonsOf(kind, spoiled)).toContain(`${to.noun}; ${wrong.id} is ${wrong.kind}`);
   });
+});
+
+test.each<[string, Json, RegExp]>([
+  ["a field", { displayName: 5 }, /displayName must be a string, not a number/],
+  ["an option", { profile: "no profile" }, /profile must be up to 64/],
+  ["a name", { extra: { "": 1 } }, /extra\[""\] is not allowed as a name/],
+])("what a policy has spoiled since the check is refused unsent: %s", async (_, spoiled, fault) => {
+  const channels = hub.of("Channel");
+  const given = await steps.checked("Channel", kiosk());
+  await expect(channels.create({ ...given, ...spoiled })).rejects.toThrow(fault);
+  const { id, state } = await steps.make("Channel", kiosk());
+  await hub.calls();
+  await expect(channels.update(id, state, { ...given, ...spoiled })).rejects.toThrow(fault);
+  const refusal = /A policy may have changed .* Nothing was sent\./;
+  await expect(channels.update(id, state, { ...given, ...spoiled })).rejects.toThrow(refusal);
+  expect(await hub.calls()).toEqual([]);
+});
+
+test("a policy may give what a program may, and moves no object to another account", async () => {
+  const given = await steps.checked("Authentication", owned("auth", { name: "auth", oauth2 }));
+  const { id, outs } = await hub.of("Authentication").create({ ...given, oauth2 });
+  const [made] = await hub.objects("authentications");
+  expect(made).toMatchObject({ id, oauth2: { payload: '{"grant":"x"}' } });
+  const moved = { ...given, profile: "other" };
+  const update = hub.of("Authentication").update(id, { ...unsealed(outs) }, moved);
+  await expect(update).rejects.toThrow(/profile cannot change from the default to other/);
 });
 
 test.each(resources.map((definition) => definition))(
