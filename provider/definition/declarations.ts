@@ -52,7 +52,8 @@ const rangeOf = ({ integer, min, max }: NumberField): string[] => {
 
 const formatOf = (field: Field, base64: string): string[] => {
   if (field.type !== "text" || !field.format) return [];
-  return [{ url: "Absolute http or https URL.", email: "Email address.", base64 }[field.format]];
+  const url = "Absolute http or https URL, without user name or password.";
+  return [{ url, email: "Email address.", base64 }[field.format]];
 };
 
 const sizeOf = (field: Field): string[] => {

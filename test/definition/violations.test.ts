@@ -82,6 +82,16 @@ test.each<[Definition, JsonObject, string]>([
   ],
   [
     clientApplication,
+    { roles: [{ ...role, callback: "https://:canary@bot.example.com/" }] },
+    "roles[0].callback: must not contain a user name or password: set them in an Authentication (basicAuth, or headers of oauth2)",
+  ],
+  [
+    authentication,
+    { oauth2: { ...oauth2, tokenRequestUrl: "https://ops:canary@bot.example.com/" } },
+    "oauth2.tokenRequestUrl: must not contain a user name or password: set them in an Authentication (basicAuth, or headers of oauth2)",
+  ],
+  [
+    clientApplication,
     { roles: [{ ...role, notificationEmail: "ops" }] },
     'roles[0].notificationEmail: must be an email address, not "ops"',
   ],
