@@ -1,6 +1,7 @@
 import { naturalKey, referencesIn } from "../../provider/definition/fields.js";
 import { codeSpan, markdownTable, withCount } from "../../provider/kernel/columns.js";
 import { ownCommand, packageName, packageVersion } from "../../provider/kernel/package.js";
+import { yamlText } from "../../provider/kernel/text.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Settings, settingTable } from "../../provider/service/setting-table.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
@@ -24,14 +25,6 @@ export interface ProjectNames {
 }
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
-
-/** YAML takes JSON texts. */
-const yamlText = (value: unknown): string =>
-  typeof value === "string" &&
-  /^[A-Za-z][\w./-]*$/.test(value) &&
-  !/^(true|false|yes|no|on|off|null|y|n)$/i.test(value)
-    ? value
-    : JSON.stringify(value);
 
 /** Settings of the account that are no secrets and not the defaults. */
 const settingLines = (settings: Settings, profile: string | undefined): readonly string[] =>

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../../provider/kernel/package.js";
+import { yamlText } from "../../provider/kernel/text.js";
 
 export const pipelines = ["github", "gitlab", "none"] as const;
 
@@ -45,6 +46,7 @@ const textOf = (path: string, text: string, choices: ProjectChoices): string => 
   const { name, description, dependency } = choices;
   const quoted = JSON.stringify(description);
   const filled = text
+    .replaceAll(/^name: \$\{PROJECT\}/gm, `name: ${yamlText(name)}`)
     .replaceAll("${PROJECT}", name)
     .replaceAll(/^description: \$\{DESCRIPTION\}/gm, `description: ${quoted}`)
     .replaceAll('"${DESCRIPTION}"', quoted)

@@ -147,3 +147,12 @@ export const durationText = (ms: number): string => {
   ];
   return parts.filter(Boolean).join(" ") || "0 s";
 };
+
+/**
+ * Returns a string as YAML takes it for text: in quotes if it may look like a number, a date, or a
+ * word of YAML.
+ */
+export const yamlText = (value: string): string =>
+  /^[A-Za-z][\w./-]*$/.test(value) && !/^(true|false|yes|no|on|off|null|y|n)$/i.test(value)
+    ? value
+    : JSON.stringify(value);

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
+import { load } from "js-yaml";
 import { beforeEach, expect, test, vi } from "vitest";
 import { release } from "../../cli/get-pulumi/get-pulumi.js";
 import { askPerson, type Question } from "../../cli/init/init-answers.js";
@@ -260,6 +261,15 @@ test("a person is asked for what is open, and asked again after a wrong answer",
   ]);
   expect(files).not.toContain(".github/workflows/conversation.yml");
 });
+
+test.each(["2026", "true", "null", "1e3", "0x1f", "2026-11-28", "Yes", "off"])(
+  "a name that YAML would not take for text is quoted: %s",
+  async (name) => {
+    await quiet({ folder: join(folder, name) }).done;
+    expect(load(made(`${name}/Pulumi.yaml`))).toMatchObject({ name });
+    expect(made(`${name}/Pulumi.yaml`)).toMatch(`name: "${name}"\n`);
+  },
+);
 
 test("a folder with something in it is left as it is", async () => {
   mkdirSync(join(folder, "shop", ".git"), { recursive: true });
