@@ -42,6 +42,7 @@ import {
   type StackAccountOptions,
   type StackReading,
 } from "../stack/stack-reading.js";
+import { withoutIgnored } from "./ignored-changes.js";
 import type {
   ChangedObject,
   DeletedObject,
@@ -224,7 +225,9 @@ const compared = async (
     id,
     values,
   );
-  const now = propertiesIn(openedValues(props));
+  const { ignoreChanges } = resource;
+  const now = propertiesIn(withoutIgnored(openedValues(props), values, ignoreChanges));
+  const compared = withoutIgnored(before.fields, {}, ignoreChanges);
   const sealed = [resource.inputs, resource.outputs].flatMap((values = {}) =>
     sealedFields(definition, values),
   );
@@ -233,7 +236,7 @@ const compared = async (
     ...found,
     name,
     changes: changesIn(definition, before, now, veiledIn(sealed)),
-    secrets: secretPlaces(definition, before.fields, live, account.access.settings),
+    secrets: secretPlaces(definition, compared, live, account.access.settings),
     ...(isLater && now.record.modified ? { changedSince: now.record.modified } : {}),
   };
 };
@@ -363,15 +366,33 @@ const sameName = ({ definition, account, name }: ComparedObject): string | undef
     ([, wire]) => name !== "" && nameOnWire(definition, wire) === name,
   )?.[0];
 
-const deletedObject = (object: ComparedObject, reading: StackReading): DeletedObject => {
-  const other = sameName(object);
-  return {
-    ...managed(object),
-    who: interrupted(object, reading)
-      ? "perhaps an interrupted run of this stack"
-      : "someone else: none of this stack's runs deleted the object",
-    ...(other === undefined ? {} : { sameName: other }),
-  };
+/**
+ * The objects that are gone. If an account has none of the stack's objects, its settings may lead to
+ * another account: a state does not say where its objects were made.
+ */
+const deletedObjects = (
+  objects: readonly ComparedObject[],
+  reading: StackReading,
+): readonly DeletedObject[] => {
+  const read = objects.filter(({ live, isRead }) => live || isRead);
+  const found = new Set(read.flatMap(({ live, account }) => (live ? [account] : [])));
+  return read
+    .filter(({ live }) => !live)
+    .map((object) => {
+      const { account } = object;
+      const other = sameName(object);
+      const isInterrupted = interrupted(object, reading);
+      const isElsewhere = !isInterrupted && !found.has(account);
+      const who = isElsewhere
+        ? `unknown: the account at ${account.access.settings.baseUrl} has none of the stack's objects`
+        : "someone else: none of this stack's runs deleted the object";
+      return {
+        ...managed(object),
+        who: isInterrupted ? "perhaps an interrupted run of this stack" : who,
+        ...(isElsewhere ? { elsewhere: true as const } : {}),
+        ...(other === undefined ? {} : { sameName: other }),
+      };
+    });
 };
 
 const secretsOf = (objects: readonly ComparedObject[]) => {
@@ -424,7 +445,7 @@ const notesOf = (
   return [
     ...touched.map(
       ({ definition, name, changedSince }) =>
-        `${definition.kind} "${name}" changed at ${changedSince}, but not in a field that the program declares.`,
+        `${definition.kind} "${name}" changed at ${changedSince}, but not in a field that the program declares and does not ignore.`,
     ),
     ...(states.complete
       ? []
@@ -459,9 +480,7 @@ export const driftOf = async (
 ): Promise<DriftResult> => {
   const objects = await comparedObjects(reading);
   const found = differences(objects, reading);
-  const deleted = objects
-    .filter(({ live, isRead }) => !live && isRead)
-    .map((object) => deletedObject(object, reading));
+  const deleted = deletedObjects(objects, reading);
   const { begun, ...beside } = managedOnly
     ? { unmanaged: [], otherStacks: [], begun: [] }
     : besideTheStack(reading, names);

@@ -1,6 +1,7 @@
 import { codeSpan, indented, withCount, wrapped } from "../../provider/kernel/columns.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { blastRadiusLines } from "../stack/blast-radius.js";
+import { elsewhereAdvice } from "../stack/objects-elsewhere.js";
 import {
   type Block,
   type Foreign,
@@ -12,7 +13,13 @@ import {
   titled,
 } from "../terminal/report.js";
 import { type Comparison, isDifferent, type OneSided, type SideDifference } from "./comparison.js";
-import type { ChangedObject, DriftChange, DriftResult, UncheckableSecrets } from "./schemas.js";
+import type {
+  ChangedObject,
+  DeletedObject,
+  DriftChange,
+  DriftResult,
+  UncheckableSecrets,
+} from "./schemas.js";
 
 type Named = Pick<ChangedObject, "kind" | "name" | "id">;
 
@@ -26,13 +33,18 @@ const cellOf = ({ kind, name }: Pick<Named, "kind" | "name">) => [`${kind} `, fo
 
 const valueCell = (value: string | undefined) => (value === undefined ? "–" : foreign(value));
 
+const isElsewhere = ({ elsewhere }: DeletedObject): boolean => elsewhere === true;
+
 /** The differences in one sentence. */
 const driftSummary = (result: DriftResult): string => {
   const { project, stack, changed, deleted, unmanaged, unread, compared } = result;
   const of = `${withCount(compared, "object")} of ${project}/${stack} compared`;
+  const elsewhere = deleted.filter(isElsewhere).length;
+  const gone = deleted.length - elsewhere;
   const found = [
     ...(changed.length > 0 ? [`${changed.length} changed outside Pulumi`] : []),
-    ...(deleted.length > 0 ? [`${deleted.length} deleted outside Pulumi`] : []),
+    ...(gone > 0 ? [`${gone} deleted outside Pulumi`] : []),
+    ...(elsewhere > 0 ? [`${elsewhere} not found`] : []),
     ...(unmanaged.length > 0 ? [`${unmanaged.length} in no stack`] : []),
   ];
   const missing = unread.length > 0 ? `; ${withCount(unread.length, "kind")} unreadable` : "";
@@ -81,6 +93,17 @@ const uncheckableLines = (objects: readonly UncheckableSecrets[]): readonly stri
   return [...listed(touched, one), ...alike];
 };
 
+const goneSection = (title: string, objects: readonly DeletedObject[]): ReportSection => ({
+  title,
+  lines: listed(objects, (each) => [
+    ...indented(titleOf(each), 2),
+    ...indented(`by: ${each.who}`, 4),
+    ...(each.sameName ? indented(`its name now belongs to ${each.sameName}`, 4) : []),
+  ]),
+  columns: ["Object", "ID", "By"],
+  rows: objects.map((each) => [cellOf(each), foreign(each.id), foreign(each.who)]),
+});
+
 const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
   {
     title: "Changed outside Pulumi",
@@ -96,16 +119,11 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
       ]),
     ),
   },
-  {
-    title: "Deleted outside Pulumi",
-    lines: listed(result.deleted, (each) => [
-      ...indented(titleOf(each), 2),
-      ...indented(`by: ${each.who}`, 4),
-      ...(each.sameName ? indented(`its name now belongs to ${each.sameName}`, 4) : []),
-    ]),
-    columns: ["Object", "ID", "By"],
-    rows: result.deleted.map((each) => [cellOf(each), foreign(each.id), foreign(each.who)]),
-  },
+  goneSection(
+    "Deleted outside Pulumi",
+    result.deleted.filter((each) => !isElsewhere(each)),
+  ),
+  goneSection("Not found, perhaps in another account", result.deleted.filter(isElsewhere)),
   {
     title: "In no stack",
     lines: listed(result.unmanaged, (each) =>
@@ -154,7 +172,8 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
 ];
 
 const advice = ({ changed, deleted, unmanaged }: DriftResult): readonly Block[] => [
-  changed.length + deleted.length > 0
+  deleted.some(isElsewhere) ? wrapped(elsewhereAdvice, 80) : [],
+  changed.length > 0 || !deleted.every(isElsewhere)
     ? wrapped(
         "To restore the program's values, run pulumi refresh, and then pulumi up. To keep the changes, write them into the program first.",
         80,

@@ -26,6 +26,11 @@ const changedSchema = z.strictObject({
 const deletedSchema = z.strictObject({
   ...managed,
   who,
+  elsewhere: z
+    .exactOptional(z.literal(true))
+    .describe(
+      "True if the account has none of the stack's objects, so that its settings may lead to another account",
+    ),
   sameName: z.exactOptional(z.string()).describe("ID of an object that now has the same name"),
 });
 

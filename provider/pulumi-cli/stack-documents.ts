@@ -24,6 +24,7 @@ const resourceSchema = z.looseObject({
   propertyDependencies: z.record(z.string(), names).nullish(),
   deletedWith: z.string().optional(),
   retainOnDelete: z.boolean().optional(),
+  ignoreChanges: names,
   external: z.boolean().optional(),
   delete: z.boolean().optional(),
 });

@@ -99,7 +99,7 @@ test("with the scopes of the client that deploys it says what that one will be r
 
 test("drift says which kind could not be read, and goes on with the others", async () => {
   const { code, said } = await json(["drift"], reader);
-  expect(code).toBe(1);
+  expect(code).toBe(6);
   const drift: DriftResult = said;
   expect(drift).toMatchObject({ drift: false, deleted: [], changed: [] });
   expect(drift.unread).toMatchObject([{ kind: "Authentication" }]);

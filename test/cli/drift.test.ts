@@ -269,6 +269,68 @@ test("what is gone, what is in no stack and what is another stack's are distingu
   expect(found.otherStacks).toMatchObject([{ id: other.id, stack: "site/prod" }]);
 });
 
+/** A bot whose state ignores these paths. */
+const ignoringBot = async (ignoreChanges: readonly string[]) => {
+  const stack = await managedStack({ secrets: "echo" });
+  const role = { name: "custom_bot", version: "v3", notificationEmail: "ops@example.com" };
+  const callback = "https://bot.example.com/";
+  await stack.up("ClientApplication", "bot", {
+    name: "bot",
+    description: "first",
+    roles: [{ ...role, callback, headers: { "X-Id": "first-secret", "x.y": "first-secret" } }],
+  });
+  Object.assign(stack.state.at(-1) ?? {}, { ignoreChanges });
+  await stack.edit(({ clientapplications: [bot = {}] = [] }) => {
+    bot.description = String(bot.description).replace("first", "second");
+    bot.roles = (Array.isArray(bot.roles) ? bot.roles : []).map((each) => ({
+      ...each,
+      callback: "https://other.example.com/",
+      headers: each.headers.map((header: { readonly name: string }) => ({
+        ...header,
+        value: `second-secret-${header.name}`,
+      })),
+    }));
+  });
+  const { changed, drift } = await stack.drift();
+  return { drift, paths: changed.flatMap(({ changes }) => changes.map(({ path }) => path)) };
+};
+
+const secretHeaders = ['roles[custom_bot].headers["X-Id"]', 'roles[custom_bot].headers["x.y"]'];
+
+test.each<[readonly string[], readonly string[]]>([
+  [["description"], ["roles[custom_bot].callback", ...secretHeaders]],
+  [["roles[0].callback", "description"], secretHeaders],
+  [
+    ["roles[*].headers", "active"],
+    ["description", "roles[custom_bot].callback"],
+  ],
+  [
+    ['roles[0].headers["x.y"]', "roles[1]"],
+    ["description", "roles[custom_bot].callback", 'roles[custom_bot].headers["X-Id"]'],
+  ],
+  [["*"], []],
+  [["description", 'roles[0]["callback"]', "roles[0].headers.*"], []],
+])("what a resource ignores (%j) is no drift", async (ignored, paths) => {
+  const found = await ignoringBot(ignored);
+  expect({ ...found, paths: found.paths.toSorted() }).toEqual({
+    ...{ drift: paths.length > 0, paths: paths.toSorted() },
+  });
+});
+
+test("an account that has nothing of the stack is not said to have lost it by somebody's hand", async () => {
+  const [stack, other] = [await managedStack(), await managedStack()];
+  const web = { type: "custom.web", displayName: "Web", icon: "aVZC" };
+  for (const name of ["web", "desk"]) await stack.up("Channel", name, { ...web, type: name });
+  other.state.splice(0, 1, ...stack.state);
+  const found = await other.drift();
+  expect(found).toMatchObject({ drift: true, deleted: [{ elsewhere: true }, { elsewhere: true }] });
+  const report = driftReport(found).replaceAll(/\s+/g, " ");
+  expect(report).toContain("Drift: 2 not found;");
+  expect(report).toContain(`the account at ${other.settings.baseUrl} has none of the`);
+  expect(report).toContain("If the settings point to another service, correct baseUrl");
+  expect(report).not.toMatch(/someone else|eleted outside|restore the program's values/);
+});
+
 test("a kind that may not be listed is named with the reason, and no object of it counts as gone", async () => {
   const stack = await managedStack();
   await stack.up("Channel", "web", { type: "custom.web", displayName: "Web", icon: "aVZC" });
