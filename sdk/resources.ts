@@ -60,7 +60,7 @@ export interface AuthenticationBasicAuth {
 
 /** How the service obtains a token for the callback. The service reuses the token until the callback responds with 401. */
 export interface AuthenticationOauth2Args {
-  /** URL of the token request. 1 to 255 characters. Absolute http or https URL. Source: vendor's description of the interface. */
+  /** URL of the token request. 1 to 255 characters. Absolute http or https URL, without user name or password. Source: vendor's description of the interface. */
   tokenRequestUrl: pulumi.Input<string>;
   /** HTTP method of the token request. Source: vendor's description of the interface. */
   method: pulumi.Input<"POST" | "GET">;
@@ -77,7 +77,7 @@ export interface AuthenticationOauth2Args {
  * The members of {@link AuthenticationOauth2Args}, with their values in the service.
  */
 export interface AuthenticationOauth2 {
-  /** URL of the token request. 1 to 255 characters. Absolute http or https URL. Source: vendor's description of the interface. */
+  /** URL of the token request. 1 to 255 characters. Absolute http or https URL, without user name or password. Source: vendor's description of the interface. */
   readonly tokenRequestUrl: string;
   /** HTTP method of the token request. Source: vendor's description of the interface. */
   readonly method: "POST" | "GET";
@@ -215,7 +215,7 @@ export interface ClientApplicationRoleArgs {
   name: pulumi.Input<"customer" | "custom_bot" | "platform_bot" | "platform_agent" | "custom_agent" | "business_notification">;
   /** Format of the messages that the service posts to the callback. Source: vendor's description of the interface. */
   version: pulumi.Input<"v1" | "v3">;
-  /** URL that the service posts messages to. 1 to 1,023 characters. Absolute http or https URL. Source: vendor's description of the interface. */
+  /** URL that the service posts messages to. 1 to 1,023 characters. Absolute http or https URL, without user name or password. Source: vendor's description of the interface. */
   callback: pulumi.Input<string>;
   /** Recipient to notify when the service cannot reach the callback. 1 to 255 characters. Email address. Source: vendor's description of the interface. */
   notificationEmail: pulumi.Input<string>;
@@ -234,7 +234,7 @@ export interface ClientApplicationRole {
   readonly name: "customer" | "custom_bot" | "platform_bot" | "platform_agent" | "custom_agent" | "business_notification";
   /** Format of the messages that the service posts to the callback. Source: vendor's description of the interface. */
   readonly version: "v1" | "v3";
-  /** URL that the service posts messages to. 1 to 1,023 characters. Absolute http or https URL. Source: vendor's description of the interface. */
+  /** URL that the service posts messages to. 1 to 1,023 characters. Absolute http or https URL, without user name or password. Source: vendor's description of the interface. */
   readonly callback: string;
   /** Recipient to notify when the service cannot reach the callback. 1 to 255 characters. Email address. Source: vendor's description of the interface. */
   readonly notificationEmail: string;
