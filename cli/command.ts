@@ -141,9 +141,7 @@ export interface CommandResult {
 export const incompleteExitCode = 6;
 
 /** What this exit code means, for the commands that go on without what they could not read. */
-export const incompleteExit = {
-  [incompleteExitCode]: "done, but something in the service could not be read",
-} as const;
+export const incompleteExit = { [incompleteExitCode]: "done, but could not read everything" };
 
 /** The exit code of a command: what could not be read is no success, and hides no other outcome. */
 export const exitCodeOf = ({ exitCode = 0, isIncomplete = false }: CommandResult): number =>

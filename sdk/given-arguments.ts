@@ -3,9 +3,11 @@ import type { Definition, Field, Fields } from "../provider/definition/define.js
 import { memberPath, wrongKind } from "../provider/definition/fields.js";
 import { searchFault } from "../provider/definition/found-object.js";
 import { outputAsText } from "../provider/definition/violations.js";
-import { isObject, objectOf, pathsOfTexts } from "../provider/kernel/json.js";
+import { isObject, objectOf } from "../provider/kernel/json.js";
 import { nearestHint, valueSort } from "../provider/kernel/text.js";
 import { typeToken } from "../provider/pointer.js";
+
+const { Asset, Archive } = pulumi.asset;
 
 /**
  * Returns the type token of a component in this package. The token must never change, because state
@@ -62,10 +64,7 @@ const isPlainObject = (value: unknown): value is object => sortOf(value) === "an
 /** Values that Pulumi sends in forms of its own, or once they are known. */
 const isPulumis = (value: unknown): boolean =>
   value instanceof Promise ||
-  pulumi.Output.isInstance(value) ||
-  pulumi.Resource.isInstance(value) ||
-  pulumi.asset.Asset.isInstance(value) ||
-  pulumi.asset.Archive.isInstance(value);
+  [pulumi.Output, pulumi.Resource, Asset, Archive].some((form) => form.isInstance(value));
 
 /** What a value is that Pulumi would send as something else, because JSON lacks it. */
 const beyondJson = (value: unknown): string | undefined => {
@@ -79,13 +78,16 @@ const beyondJson = (value: unknown): string | undefined => {
   return typeof value.toJSON === "function" ? "an object with toJSON" : undefined;
 };
 
-/** The first value in another one that JSON lacks: its path, and what is wrong with it. */
+const half = "contains an unpaired surrogate: a string was cut in the middle of a character";
+
+/** What is wrong with the first value in another one that JSON lacks, with its path. */
 const outsideJson = (
   value: unknown,
   path: string,
   holders: readonly unknown[] = [],
 ): string | undefined => {
   if (isPulumis(value)) return undefined;
+  if (typeof value === "string" && !value.isWellFormed()) return `${path} ${half}`;
   const sort = beyondJson(value);
   if (sort !== undefined) return `${path} is ${sort}`;
   if (holders.includes(value)) return `${path} contains itself`;
@@ -93,6 +95,7 @@ const outsideJson = (
   if (!isList && !isObject(value)) return undefined;
   for (const [name, member] of Object.entries(value)) {
     const inner = isList ? `${path}[${name}]` : memberPath(path, name);
+    if (!name.isWellFormed()) return `${inner} ${half}`;
     const found = outsideJson(member, inner, [...holders, value]);
     if (found !== undefined) return found;
   }
@@ -104,29 +107,18 @@ const assertJson = (of: string, path: string, value: unknown): void => {
   const found = outsideJson(value, path);
   if (found === undefined) return;
   throw new pulumi.RunError(
-    `${of}: ${found}. The service receives JSON: convert it to a string, a finite number, a list, or a plain object`,
+    `${of}: ${found}. Values are sent as JSON: convert it to a string, a finite number, a list, or a plain object`,
   );
 };
 
-/**
- * Returns a value whose outputs and promises fail if they hold what JSON lacks, which is visible
- * only once they are known.
- */
-export const jsonOnceKnown = (of: string, path: string, value: unknown): unknown => {
-  const known = (inner: unknown): unknown => {
-    assertJson(of, path, inner);
-    return inner;
+/** Returns a function that fails for a value that becomes known, at a path, if JSON lacks it. */
+export const knownJson =
+  (of: string): OnceKnown =>
+  (path) =>
+  (known) => {
+    assertJson(of, path, known);
+    return known;
   };
-  if (pulumi.Output.isInstance(value)) return value.apply(known);
-  if (value instanceof Promise) return value.then((inner) => jsonOnceKnown(of, path, known(inner)));
-  if (Array.isArray(value))
-    return value.map((item, place) => jsonOnceKnown(of, `${path}[${place}]`, item));
-  if (!isObject(value) || isPulumis(value)) return value;
-  const members = Object.entries(value);
-  return objectOf(
-    members.map(([name, member]) => [name, jsonOnceKnown(of, memberPath(path, name), member)]),
-  );
-};
 
 /** Undefined counts as left out, as everywhere in Pulumi. */
 const givenNames = (args: object): readonly string[] =>
@@ -163,7 +155,6 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
     throw refusal(call, `${rule}; got ${given}`);
   }
   const of = `${kind} ${JSON.stringify(name)}`;
-  const half = "contains an unpaired surrogate: a string was cut in the middle of a character";
   if (!name.isWellFormed()) throw refusal(call, `the name ${JSON.stringify(name)} ${half}`);
   if (outputAsText(name) !== undefined) {
     const rule =
@@ -177,8 +168,6 @@ export const assertArguments = (kind: string, name: unknown, args: unknown): voi
     throw refusal(of, `${rule}. ${way}`);
   }
   assertJson(of, "", args);
-  const [path] = pathsOfTexts(args, (text) => !text.isWellFormed());
-  if (path !== undefined) throw refusal(of, `${path} ${half}. Pulumi cannot send it`);
   const option = givenNames(args).find((key) => options.has(key));
   if (option !== undefined) {
     const way = `pass it in the third argument, as in new ${kind}(name, properties, { ${option}: … })`;
@@ -328,13 +317,24 @@ export const checkReferences = (
   args: pulumi.Inputs,
 ): void => visitAll(`${kind} ${JSON.stringify(name)}`, fields, args, "");
 
+/** What becomes of an output or a promise at a path once it is known. */
+type OnceKnown = (path: string) => (known: unknown) => unknown;
+
 /**
- * Returns arguments with each resource replaced by its ID. Otherwise, Pulumi would send each
+ * Returns an argument with each resource replaced by its ID. Otherwise, Pulumi would send each
  * resource as a URN and an ID, and transforms would receive only the URN while the ID is unknown.
  */
-export const withIds = (given: unknown): unknown => {
+export const withIds = (given: unknown, path: string, onceKnown?: OnceKnown): unknown => {
   if (pulumi.CustomResource.isInstance(given)) return given.id;
-  if (Array.isArray(given)) return given.map(withIds);
+  if (onceKnown && pulumi.Output.isInstance(given)) return given.apply(onceKnown(path));
+  if (onceKnown && given instanceof Promise) return given.then(onceKnown(path));
+  if (Array.isArray(given))
+    return given.map((item, place) => withIds(item, `${path}[${place}]`, onceKnown));
   if (!isObject(given) || Object.getPrototypeOf(given) !== Object.prototype) return given;
-  return objectOf(Object.entries(given).map(([name, value]) => [name, withIds(value)]));
+  return objectOf(
+    Object.entries(given).map(([name, value]) => [
+      name,
+      withIds(value, memberPath(path, name), onceKnown),
+    ]),
+  );
 };

@@ -15,7 +15,7 @@ import {
   assertGetId,
   checkReferences,
   isOfType,
-  jsonOnceKnown,
+  knownJson,
   rememberId,
   sharedRegistry,
   withIds,
@@ -207,18 +207,19 @@ const propsOf = (
   const adopted = adoption(kind, name, args.adopt, opts?.import);
   const parents = parentTypes(typeToken(kind), name, opts?.parent);
   const { key, isAutomatic } = namingOf(definition);
+  const of = `${kind} ${JSON.stringify(name)}`;
   const isNamed = !isAutomatic || (args[key] !== undefined && args[key] !== null);
   return {
     ...empty,
-    ...objectOf(Object.entries(args).map(([name, value]) => [name, withIds(value)])),
+    ...objectOf(
+      Object.entries(args).map(([key, value]) => [
+        key,
+        withIds(value, key, key === "extra" ? knownJson(of) : undefined),
+      ]),
+    ),
     ...adopted,
     ...(isNamed ? {} : automaticName(key, kind, name, parents)),
-    ...(args.extra === undefined
-      ? {}
-      : {
-          extra: withIds(jsonOnceKnown(`${kind} ${JSON.stringify(name)}`, "extra", args.extra)),
-          extraSecrets: onceKnown(args.extra, secretPaths),
-        }),
+    ...(args.extra === undefined ? {} : { extraSecrets: onceKnown(args.extra, secretPaths) }),
     markedSecrets: onceKnown(objectOf(Object.keys(fields).map((key) => [key, args[key]])), (tree) =>
       markedSecrets(fields, isObject(tree) ? tree : {}),
     ),

@@ -38,19 +38,13 @@ export interface AccountLists {
   readonly kinds: readonly KindReading[];
 }
 
-/** A kind that could not be read whole, and why. */
-export interface UnreadKind {
-  readonly definition: Definition;
-  readonly problem: string;
-}
-
 /** The kinds that could not be read whole, and why. */
 export const unreadAmong = (
   kinds: readonly {
     readonly definition: Definition;
     readonly problem?: string | undefined;
   }[],
-): readonly UnreadKind[] =>
+): readonly { readonly definition: Definition; readonly problem: string }[] =>
   kinds.flatMap(({ definition, problem }) =>
     problem === undefined ? [] : [{ definition, problem }],
   );

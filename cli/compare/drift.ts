@@ -367,32 +367,25 @@ const sameName = ({ definition, account, name }: ComparedObject): string | undef
   )?.[0];
 
 /**
- * The objects that are gone. If an account has none of the stack's objects, its settings may lead to
- * another account: a state does not say where its objects were made.
+ * @param isElsewhere whether its account has none of the stack's objects: its settings may lead to
+ * another account, as a state does not say where its objects were made
  */
-const deletedObjects = (
-  objects: readonly ComparedObject[],
+const deletedObject = (
+  object: ComparedObject,
   reading: StackReading,
-): readonly DeletedObject[] => {
-  const read = objects.filter(({ live, isRead }) => live || isRead);
-  const found = new Set(read.flatMap(({ live, account }) => (live ? [account] : [])));
-  return read
-    .filter(({ live }) => !live)
-    .map((object) => {
-      const { account } = object;
-      const other = sameName(object);
-      const isInterrupted = interrupted(object, reading);
-      const isElsewhere = !isInterrupted && !found.has(account);
-      const who = isElsewhere
-        ? `unknown: the account at ${account.access.settings.baseUrl} has none of the stack's objects`
-        : "someone else: none of this stack's runs deleted the object";
-      return {
-        ...managed(object),
-        who: isInterrupted ? "perhaps an interrupted run of this stack" : who,
-        ...(isElsewhere ? { elsewhere: true as const } : {}),
-        ...(other === undefined ? {} : { sameName: other }),
-      };
-    });
+  isElsewhere: boolean,
+): DeletedObject => {
+  const other = sameName(object);
+  const { baseUrl } = object.account.access.settings;
+  const who = isElsewhere
+    ? `unknown: the account at ${baseUrl} has none of the stack's objects`
+    : "someone else: none of this stack's runs deleted the object";
+  return {
+    ...managed(object),
+    who: interrupted(object, reading) ? "perhaps an interrupted run of this stack" : who,
+    ...(isElsewhere ? { elsewhere: true as const } : {}),
+    ...(other === undefined ? {} : { sameName: other }),
+  };
 };
 
 const secretsOf = (objects: readonly ComparedObject[]) => {
@@ -480,7 +473,10 @@ export const driftOf = async (
 ): Promise<DriftResult> => {
   const objects = await comparedObjects(reading);
   const found = differences(objects, reading);
-  const deleted = deletedObjects(objects, reading);
+  const holding = new Set(objects.flatMap(({ live, account }) => (live ? [account] : [])));
+  const deleted = objects
+    .filter(({ live, isRead }) => !live && isRead)
+    .map((object) => deletedObject(object, reading, !holding.has(object.account)));
   const { begun, ...beside } = managedOnly
     ? { unmanaged: [], otherStacks: [], begun: [] }
     : besideTheStack(reading, names);

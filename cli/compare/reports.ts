@@ -13,13 +13,7 @@ import {
   titled,
 } from "../terminal/report.js";
 import { type Comparison, isDifferent, type OneSided, type SideDifference } from "./comparison.js";
-import type {
-  ChangedObject,
-  DeletedObject,
-  DriftChange,
-  DriftResult,
-  UncheckableSecrets,
-} from "./schemas.js";
+import type { ChangedObject, DriftChange, DriftResult, UncheckableSecrets } from "./schemas.js";
 
 type Named = Pick<ChangedObject, "kind" | "name" | "id">;
 
@@ -33,18 +27,13 @@ const cellOf = ({ kind, name }: Pick<Named, "kind" | "name">) => [`${kind} `, fo
 
 const valueCell = (value: string | undefined) => (value === undefined ? "–" : foreign(value));
 
-const isElsewhere = ({ elsewhere }: DeletedObject): boolean => elsewhere === true;
-
 /** The differences in one sentence. */
 const driftSummary = (result: DriftResult): string => {
   const { project, stack, changed, deleted, unmanaged, unread, compared } = result;
   const of = `${withCount(compared, "object")} of ${project}/${stack} compared`;
-  const elsewhere = deleted.filter(isElsewhere).length;
-  const gone = deleted.length - elsewhere;
   const found = [
     ...(changed.length > 0 ? [`${changed.length} changed outside Pulumi`] : []),
-    ...(gone > 0 ? [`${gone} deleted outside Pulumi`] : []),
-    ...(elsewhere > 0 ? [`${elsewhere} not found`] : []),
+    ...(deleted.length > 0 ? [`${deleted.length} not found`] : []),
     ...(unmanaged.length > 0 ? [`${unmanaged.length} in no stack`] : []),
   ];
   const missing = unread.length > 0 ? `; ${withCount(unread.length, "kind")} unreadable` : "";
@@ -93,17 +82,6 @@ const uncheckableLines = (objects: readonly UncheckableSecrets[]): readonly stri
   return [...listed(touched, one), ...alike];
 };
 
-const goneSection = (title: string, objects: readonly DeletedObject[]): ReportSection => ({
-  title,
-  lines: listed(objects, (each) => [
-    ...indented(titleOf(each), 2),
-    ...indented(`by: ${each.who}`, 4),
-    ...(each.sameName ? indented(`its name now belongs to ${each.sameName}`, 4) : []),
-  ]),
-  columns: ["Object", "ID", "By"],
-  rows: objects.map((each) => [cellOf(each), foreign(each.id), foreign(each.who)]),
-});
-
 const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
   {
     title: "Changed outside Pulumi",
@@ -119,11 +97,16 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
       ]),
     ),
   },
-  goneSection(
-    "Deleted outside Pulumi",
-    result.deleted.filter((each) => !isElsewhere(each)),
-  ),
-  goneSection("Not found, perhaps in another account", result.deleted.filter(isElsewhere)),
+  {
+    title: "Not found",
+    lines: listed(result.deleted, (each) => [
+      ...indented(titleOf(each), 2),
+      ...indented(`by: ${each.who}`, 4),
+      ...(each.sameName ? indented(`its name now belongs to ${each.sameName}`, 4) : []),
+    ]),
+    columns: ["Object", "ID", "By"],
+    rows: result.deleted.map((each) => [cellOf(each), foreign(each.id), foreign(each.who)]),
+  },
   {
     title: "In no stack",
     lines: listed(result.unmanaged, (each) =>
@@ -172,8 +155,8 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
 ];
 
 const advice = ({ changed, deleted, unmanaged }: DriftResult): readonly Block[] => [
-  deleted.some(isElsewhere) ? wrapped(elsewhereAdvice, 80) : [],
-  changed.length > 0 || !deleted.every(isElsewhere)
+  deleted.some(({ elsewhere }) => elsewhere) ? wrapped(elsewhereAdvice, 80) : [],
+  changed.length > 0 || deleted.some(({ elsewhere }) => !elsewhere)
     ? wrapped(
         "To restore the program's values, run pulumi refresh, and then pulumi up. To keep the changes, write them into the program first.",
         80,

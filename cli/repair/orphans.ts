@@ -103,13 +103,10 @@ const rowOf = (orphan: FoundOrphan): readonly string[] => {
 };
 
 /** What was found and done, for people, within 80 columns. */
-export const orphansReport = ({
-  found,
-  isIncomplete,
-  names: { project, stack },
-}: OrphansResult): string => {
+export const orphansReport = ({ found, isIncomplete, names }: OrphansResult): string => {
   const among = isIncomplete ? "What could be read" : "The service";
-  if (found.length === 0) return `${among} contains no leftovers of ${project}/${stack}.\n`;
+  if (found.length === 0)
+    return `${among} contains no leftovers of ${names.project}/${names.stack}.\n`;
   const blocks = sections.flatMap(({ standing, heading, advice }) => {
     const these = found.filter((orphan) => orphan.standing === standing);
     if (these.length === 0) return [];

@@ -27,7 +27,7 @@ import {
   type StateResource,
   stateValue,
 } from "../../provider/pulumi-cli/stack-documents.js";
-import { type UnreadKind, unreadAmong } from "../account/read-account.js";
+import { unreadAmong } from "../account/read-account.js";
 import { messageOf } from "../command.js";
 import { type AccountRead, isOurType, kindIn, type StackReading } from "../stack/stack-reading.js";
 import type { RepairResult, RepairStep } from "./schemas.js";
@@ -351,8 +351,8 @@ const foreignNotes = (operations: readonly PendingOperation[]): readonly string[
 const incompleteNote =
   "The command could not read every stack in the backend. An object that looks like a duplicate might belong to an unread stack, so the command does not delete any duplicates.";
 
-const unreadNote = ({ definition: { noun }, problem }: UnreadKind): string =>
-  `The command cannot see what a run left behind among the ${noun}s: ${problem}`;
+const unreadNote = ({ kind, problem }: RepairResult["unread"][number]): string =>
+  `The command cannot see what a run left behind of the kind ${kind}: ${problem}`;
 
 /** Decides on every pending operation and on every duplicate. */
 export const repairPlan = async (facts: RepairFacts): Promise<RepairPlan> => {
@@ -366,7 +366,9 @@ export const repairPlan = async (facts: RepairFacts): Promise<RepairPlan> => {
     surplus.has(orphan.id) || isDuplicate(orphan, account, facts);
   const twice = leftovers.filter(isSurplus);
   const duplicates = facts.states.complete ? twice : [];
-  const unread = unreadAmong(facts.accounts.flatMap(({ reading }) => reading.kinds));
+  const unread = unreadAmong(facts.accounts.flatMap(({ reading }) => reading.kinds)).map(
+    ({ definition: { kind }, problem }) => ({ kind, problem }),
+  );
   return {
     steps: [
       ...steps,
@@ -382,7 +384,7 @@ export const repairPlan = async (facts: RepairFacts): Promise<RepairPlan> => {
       ...(twice.length > duplicates.length ? [incompleteNote] : []),
       ...unread.map(unreadNote),
     ],
-    unread: unread.map(({ definition: { kind }, problem }) => ({ kind, problem })),
+    unread,
     left: [...foreignNotes(foreignOperations(facts.document)), ...left],
   };
 };

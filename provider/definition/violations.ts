@@ -38,12 +38,6 @@ type Rules = readonly (string | false | undefined)[];
 export const isHttpUrl = (value: string): boolean =>
   URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 
-/** Whether a URL contains a user name or a password, which the state and reports would show. */
-const hasCredentials = (value: string): boolean => {
-  const url = URL.parse(value);
-  return url !== null && url.username + url.password !== "";
-};
-
 const formats = {
   url: { rule: "must be an absolute http or https URL", accepts: isHttpUrl },
   email: {
@@ -94,7 +88,9 @@ const textRules = (field: TextField, value: unknown): Rules => {
   }
   if (!within(value.length, field))
     return [`must have ${bounds(field)} characters, not ${value.length}`];
-  if (format === "url" && hasCredentials(value))
+  // The state and reports would show them.
+  const url = format === "url" ? URL.parse(value) : null;
+  if (url?.username || url?.password)
     return [
       "must not contain a user name or password: set them in an Authentication (basicAuth, or headers of oauth2)",
     ];

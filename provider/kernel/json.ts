@@ -135,15 +135,8 @@ const wellFormed = (value: unknown): unknown => {
   return Object.fromEntries(members);
 };
 
-/** Whether an object has only plain members, in any realm, and is not an instance of a class. */
-const isPlain = (value: object): boolean => {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return !prototype || Object.getPrototypeOf(prototype) === null;
-};
-
 /**
- * Returns the paths, such as `roles[0].name`, to strings and keys in a value that match a test.
- * Skips class instances.
+ * Returns the paths, such as `roles[0].name`, to strings and keys in a JSON value that match a test.
  */
 export const pathsOfTexts = (
   value: unknown,
@@ -153,7 +146,7 @@ export const pathsOfTexts = (
   if (typeof value === "string") return isMeant(value) ? [path] : [];
   if (Array.isArray(value))
     return value.flatMap((item, place) => pathsOfTexts(item, isMeant, `${path}[${place}]`));
-  if (!isObject(value) || !isPlain(value)) return [];
+  if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([key, member]) => {
     const inner = path ? `${path}.${key.toWellFormed()}` : key.toWellFormed();
     return isMeant(key) ? [inner] : pathsOfTexts(member, isMeant, inner);

@@ -136,7 +136,7 @@ test.each(["creating", "updating"])(
     );
     const found = await box.repair({ apply: true });
     expect(found.left).toEqual([expect.stringContaining("Channel web")]);
-    expect(found.notes.join()).toContain("cannot see what a run left behind among the channels");
+    expect(found.notes.join()).toContain("cannot see what a run left behind of the kind Channel");
     expect(box.bytes()).toEqual(before);
     for (const line of repairReport(found).split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   },

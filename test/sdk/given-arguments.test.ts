@@ -3,9 +3,10 @@ import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
+import { memberPath } from "../../provider/definition/fields.js";
 import { channel } from "../../provider/resources/channel.js";
 import { resources } from "../../provider/resources/index.js";
-import { jsonOnceKnown } from "../../sdk/given-arguments.js";
+import { knownJson, withIds } from "../../sdk/given-arguments.js";
 import * as sdk from "../../sdk/index.js";
 import { Channel } from "../../sdk/index.js";
 import { withFileContent } from "../../sdk/resource-class.js";
@@ -85,15 +86,14 @@ const halved = (value: unknown, path = ""): readonly (readonly [string, unknown]
   if (typeof value === "string") return [[path, "x\ud83d"]];
   const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(Object(value));
   return entries.flatMap(([key, member]) =>
-    halved(
-      member,
-      Array.isArray(value) ? `${path}[${key}]` : path ? `${path}.${key}` : `${key}`,
-    ).map(([at, to]) => [
-      at,
-      Array.isArray(value)
-        ? value.map((item, place) => (place === key ? to : item))
-        : { ...Object(value), [key]: to },
-    ]),
+    halved(member, Array.isArray(value) ? `${path}[${key}]` : memberPath(path, `${key}`)).map(
+      ([at, to]) => [
+        at,
+        Array.isArray(value)
+          ? value.map((item, place) => (place === key ? to : item))
+          : { ...Object(value), [key]: to },
+      ],
+    ),
   );
 };
 
@@ -111,7 +111,7 @@ test.each(resources)(
 
 test("half of a character in a key or a logical name is refused, too", () => {
   expect(() => made("Channel", "web", { extra: { "k\ud83d": 1 } })).toThrow(
-    "extra.k\ufffd contains an unpaired",
+    'extra["k\\ud83d"] contains an unpaired',
   );
   expect(() => made("Channel", "web\ud83d", {})).toThrow(
     /the name .* contains an unpaired surrogate/,
@@ -140,7 +140,7 @@ const beyondJson: readonly (readonly [called: string, value: unknown])[] = [
 
 test.each(beyondJson)("what JSON lacks is refused by its path: it%s", (called, value) => {
   expect(() => made("Channel", "web", { extra: { a: [{ "b c": value }] } })).toThrow(
-    `Channel "web": extra.a[0]["b c"]${called}. The service receives JSON`,
+    `Channel "web": extra.a[0]["b c"]${called}. Values are sent as JSON`,
   );
   expect(() => made("Channel", "web", { restrictions: { inbound: value } })).toThrow(
     `Channel "web": restrictions.inbound${called}.`,
@@ -158,7 +158,7 @@ test.each(beyondJson)("in extra, as soon as it is known: it%s", async (called, v
     __pulumiOutput: true,
     apply: (know: (known: unknown) => unknown) => know(given),
   };
-  const checked = (a: unknown) => jsonOnceKnown('Channel "web"', "extra", { list: [{ a }] });
+  const checked = (a: unknown) => withIds({ list: [{ a }] }, "extra", knownJson('Channel "web"'));
   expect(() => checked(output)).toThrow(fault);
   const { list } = Object(checked(Promise.resolve(given)));
   await expect(list[0].a).rejects.toThrow(fault);
