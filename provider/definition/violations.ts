@@ -203,7 +203,9 @@ export const outputAsText = (text: string): string | undefined => {
 /** The rules that a value breaks; none if the value is not known yet. */
 const valueViolations = (field: Field, value: unknown, place: Place): readonly Violation[] => {
   if (value === unknownValue) return [];
-  if (value === undefined) return broken(place, ["is required"]);
+  // A run with --target knows no ID of a resource that it leaves out, and sends none.
+  const targeted = field.type === "reference" ? " (with --target, target its resource, too)" : "";
+  if (value === undefined) return broken(place, [`is required${targeted}`]);
   const output = typeof value === "string" ? outputAsText(value) : undefined;
   if (output !== undefined) return broken(place, [output]);
   switch (field.type) {
