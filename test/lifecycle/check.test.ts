@@ -10,7 +10,7 @@ import { readSettings } from "../../provider/service/settings.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
 import { changedAt, placesIn } from "../support/json-places.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
-import { kiosk, oauth2, stepsOn, unsealed } from "./steps.js";
+import { kiosk, oauth2, stepsOn } from "./steps.js";
 
 type Json = Record<string, unknown>;
 
@@ -77,11 +77,11 @@ test.each<[string, Json, RegExp]>([
 
 test("a policy may give what a program may, and moves no object to another account", async () => {
   const given = await steps.checked("Authentication", owned("auth", { name: "auth", oauth2 }));
-  const { id, outs } = await hub.of("Authentication").create({ ...given, oauth2 });
+  const { id } = await hub.of("Authentication").create({ ...given, oauth2 });
   const [made] = await hub.objects("authentications");
   expect(made).toMatchObject({ id, oauth2: { payload: '{"grant":"x"}' } });
   const moved = { ...given, profile: "other" };
-  const update = hub.of("Authentication").update(id, { ...unsealed(outs) }, moved);
+  const update = hub.of("Authentication").update(id, given, moved);
   await expect(update).rejects.toThrow(/profile cannot change from the default to other/);
 });
 
