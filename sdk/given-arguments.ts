@@ -72,9 +72,7 @@ const beyondJson = (value: unknown): string | undefined => {
   if (["bigint", "function", "symbol"].includes(typeof value)) return `a ${typeof value}`;
   if (!isObject(value)) return undefined;
   const tag = Object.prototype.toString.call(value).slice("[object ".length, -1);
-  const { constructor: made } = value;
-  if (!["Object", "Module"].includes(tag))
-    return `a ${typeof made === "function" ? made.name : tag}`;
+  if (!["Object", "Module"].includes(tag)) return `a ${tag}`;
   return typeof value.toJSON === "function" ? "an object with toJSON" : undefined;
 };
 

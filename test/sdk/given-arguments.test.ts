@@ -128,7 +128,7 @@ const beyondJson: readonly (readonly [called: string, value: unknown])[] = [
   [" is a URL", new URL("https://x.example.com")],
   [" is a Map", new Map([["a", 1]])],
   [" is a Set", new Set([1])],
-  [" is a Buffer", Buffer.from("a")],
+  [" is a Uint8Array", Buffer.from("a")],
   [" is a RegExp", /a/],
   [" is NaN", Number.NaN],
   [" is -Infinity", Number.NEGATIVE_INFINITY],
