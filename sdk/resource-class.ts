@@ -161,18 +161,17 @@ const stackOwner = (name: string, parents: Parents): pulumi.Output<string> => {
 };
 
 /**
- * The name if a program gives none. It is sent a second time, for the provider to know that it
- * is an automatic one: a resource that already has a name keeps that.
+ * The name if a program gives none; unknown, like the owner, in the stack's first preview. It is
+ * sent a second time, for the provider to know that it is an automatic one: a resource that already
+ * has a name keeps that.
  */
 const automaticName = (
   key: string,
   kind: string,
   name: string,
-  parents: Parents,
+  owner: pulumi.Output<string>,
 ): pulumi.Inputs => {
-  const [project, stack] = [pulumi.getProject(), pulumi.getStack()];
-  const named = (types: string) => autoName({ project, stack, kind, parents: types, name });
-  const automatic = typeof parents === "string" ? named(parents) : parents.apply(named);
+  const automatic = owner.apply((known) => autoName({ kind, owner: known, name }));
   return { [key]: automatic, autoName: automatic };
 };
 
@@ -206,6 +205,7 @@ const propsOf = (
   checkReferences(definition, name, args);
   const adopted = adoption(kind, name, args.adopt, opts?.import);
   const parents = parentTypes(typeToken(kind), name, opts?.parent);
+  const owner = stackOwner(name, parents);
   const { key, isAutomatic } = namingOf(definition);
   const of = `${kind} ${JSON.stringify(name)}`;
   const isNamed = !isAutomatic || (args[key] !== undefined && args[key] !== null);
@@ -218,12 +218,12 @@ const propsOf = (
       ]),
     ),
     ...adopted,
-    ...(isNamed ? {} : automaticName(key, kind, name, parents)),
+    ...(isNamed ? {} : automaticName(key, kind, name, owner)),
     ...(args.extra === undefined ? {} : { extraSecrets: onceKnown(args.extra, secretPaths) }),
     markedSecrets: onceKnown(objectOf(Object.keys(fields).map((key) => [key, args[key]])), (tree) =>
       markedSecrets(fields, isObject(tree) ? tree : {}),
     ),
-    owner: stackOwner(name, parents),
+    owner,
     // The owner is unknown in the stack's first preview.
     logicalName: typeof parents === "string" ? parents + name : parents.apply((of) => of + name),
     ...pointer,

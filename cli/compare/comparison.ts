@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import type { z } from "zod";
+import { nameStem } from "../../provider/definition/automatic-name.js";
 import { changesOf } from "../../provider/definition/changes.js";
 import type { Definition } from "../../provider/definition/define.js";
 import {
@@ -31,9 +32,6 @@ import type {
   oneSidedSchema,
   sideDifferenceSchema,
 } from "./schemas.js";
-
-/** `orders-bot-cacbb85` is `orders-bot` of another stack. */
-const nameStem = (name: string): string | undefined => /^(.+)-[0-9a-f]{7}$/.exec(name)?.[1];
 
 /** A name as people compare it. */
 const plainName = (name: string): string => name.normalize("NFC").trim();

@@ -82,8 +82,8 @@ const deletionOf = (definition: Definition, resources: readonly Definition[]): s
 };
 
 const automaticNames = [
-  "If you omit `name`, the name consists of the logical name, with `-` for all characters but letters, digits, `-`, and `_`, and a suffix. The suffix is the same in every run with the same project, stack, kind,",
-  "parent types, and logical name. The name stays the same even if you rename or move the resource with `aliases`.",
+  "If you omit `name`, the name consists of the logical name, with `-` for all characters but letters, digits, `-`, and `_`, and a suffix. The suffix depends on the stack's `Ownership`, the kind, the parent types, and the logical name:",
+  "it is the same in every run, unknown in a stack's first preview, and different in every other stack. The name stays the same even if you rename or move the resource with `aliases`, or rename the stack.",
 ].join(" ");
 
 const ownership = [

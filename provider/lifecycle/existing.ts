@@ -1,3 +1,4 @@
+import { nameStem } from "../definition/automatic-name.js";
 import { withArticle } from "../definition/fields.js";
 import { ConversationError } from "../kernel/errors.js";
 import { assertId, isId } from "../kernel/object-id.js";
@@ -26,9 +27,18 @@ export interface ExistingObject {
   readonly by: "state" | "mark";
 }
 
-/** Whether a mark names this resource but belongs to another state. */
-const hasNamesakeMark = ({ mark: own }: Declared, { mark }: SeenObject): boolean =>
-  mark !== undefined && own !== undefined && isNamesake(own, mark);
+/**
+ * Whether a mark names this resource but belongs to another state, and so does the name: automatic
+ * ones of two states are equal but for the suffix.
+ */
+const hasNamesakeMark = (
+  { mark: own, name, nameOnWire }: Declared,
+  { mark, isNamed, wire }: SeenObject,
+): boolean => {
+  if (mark === undefined || own === undefined || !isNamesake(own, mark)) return false;
+  const stem = nameStem(name);
+  return isNamed || (stem !== undefined && stem === nameStem(wire[nameOnWire]));
+};
 
 /**
  * Returns the states if they are needed to decide on a creation; otherwise, undefined. They are
@@ -43,7 +53,7 @@ export const neededStates = async (
   if (!run.states || !properties.owner) return undefined;
   // Replacing the Ownership makes the marks of the very objects that the state holds look foreign.
   const alike = objects.filter(
-    (each) => each.isNamed && (isUnique || hasNamesakeMark(declared, each)),
+    (each) => hasNamesakeMark(declared, each) || (isUnique && each.isNamed),
   );
   if (ownObjects(declared, objects).length > 0 || alike.some(({ mark }) => mark))
     return run.states(properties.owner, "all");
@@ -217,7 +227,7 @@ export const assertFree = async (
 ): Promise<void> => {
   const { definition, run, isUnique, properties } = declared;
   if (!isUnique && !complete) throw unreadable(declared, refusal);
-  const taken = objects.find((each) => each.isNamed && isTaken(declared, each, states));
+  const taken = objects.find((each) => isTaken(declared, each, states));
   if (!taken) return;
   const found = { ...taken.wire, id: taken.id };
   const holder = run.decisions.holders.get(taken.id);
@@ -259,16 +269,17 @@ const isTaken = (
   states: ObjectHolders | undefined,
 ): boolean => {
   const { definition, isUnique, isMarked, run, identity } = declared;
-  if (isUnique) return true;
-  // Two objects may share a name that need not be unique, but not as one resource of two states.
-  if (seen.addedMark) return hasNamesakeMark(declared, seen);
-  // No mark distinguishes this object from the one to be created: an interrupted run may have left
-  // it.
+  if (isUnique && seen.isNamed) return true;
   const holder = run.decisions.holders.get(seen.id);
   const isHeld = holder
     ? holder.key !== identity?.key
     : (states?.holdersOf(definition.kind, seen.id).length ?? 0) > 0;
-  return !isMarked && !isHeld;
+  if (isHeld) return false;
+  // Its state is lost or out of sight, or was renamed: it would be one resource's second object.
+  if (seen.addedMark) return hasNamesakeMark(declared, seen);
+  // No mark distinguishes this object from the one to be created: an interrupted run may have left
+  // it.
+  return !isMarked && seen.isNamed;
 };
 
 /** Returns the error for a name that another resource in the same program already uses. */

@@ -67,25 +67,27 @@ const { AutonamingOptions } = messages.CheckRequest;
 const automaticName = (
   request: Messages.CheckRequest,
   { kind }: Definition,
+  owner = "",
 ): string | undefined => {
   const wanted = request.getAutonaming();
   if (wanted?.getMode() === AutonamingOptions.Mode.DISABLE) return undefined;
-  const { project, stack, name } = urnParts(request.getUrn());
-  const parents = parentTypes(request.getUrn());
-  return filledText(wanted?.getProposedName()) ?? autoName({ project, stack, kind, parents, name });
+  const { name } = urnParts(request.getUrn());
+  return filledText(wanted?.getProposedName()) ?? autoName({ kind, owner, name });
 };
 
 /** What the lifecycle wants to know beside the program's own inputs. */
 const addedInputs = (
   request: Messages.CheckRequest,
   definition: Definition,
+  owner: string | undefined,
   values: JsonObject,
   marked: JsonObject,
 ): JsonObject => {
   const { key, isAutomatic } = namingOf(definition);
   const isNamed = values[key] !== undefined && values[key] !== null;
-  const name = isAutomatic && !isNamed ? automaticName(request, definition) : undefined;
+  const name = isAutomatic && !isNamed ? automaticName(request, definition, owner) : undefined;
   return objectOf([
+    ["owner", owner],
     ["autoName", name],
     ...(name === undefined ? [] : [[key, name] as const]),
     ["extraSecrets", marked.extra === undefined ? undefined : secretPaths(marked.extra)],
@@ -148,9 +150,8 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
     const program = objectOf(news.filter(([name]) => !reserved.includes(name)));
     const { values, marked, faults } = await givenInputs(definition, program);
     if (faults.length > 0) return checkResponse(program, faults);
-    const added = addedInputs(request, definition, values, marked);
-    const all = objectOf(Object.entries({ ...values, ...added, owner: owner(olds) }));
-    const { inputs, failures } = await life.check(olds, all);
+    const added = addedInputs(request, definition, owner(olds), values, marked);
+    const { inputs, failures } = await life.check(olds, { ...values, ...added });
     return checkResponse(
       sealedValues(definition, inputs),
       failures.map(({ reason }) => reason),

@@ -20,20 +20,20 @@ class Part extends pulumi.ComponentResource {
 const botsIn = (registered: readonly Registered[]) =>
   registered.filter(({ type }) => type.endsWith(":Participant")).map(({ inputs }) => inputs);
 
-test("directly in the stack they are those of every release, and differ by stack", async () => {
+test("directly in the stack they are those of every release, and differ by ownership", async () => {
   const registered = await startProgram("s1");
   const made = new sdk.Participant("bot", bot);
-  expect(await valueIn(made.name)).toBe("bot-afe46ce");
-  expect(botsIn(registered)[0]).toMatchObject({ name: "bot-afe46ce", autoName: "bot-afe46ce" });
+  expect(await valueIn(made.name)).toBe("bot-0354ff9");
+  expect(botsIn(registered)[0]).toMatchObject({ name: "bot-0354ff9", autoName: "bot-0354ff9" });
   await startProgram("s2");
-  expect(await valueIn(new sdk.Participant("bot", bot).name)).not.toBe("bot-afe46ce");
+  expect(await valueIn(new sdk.Participant("bot", bot).name)).not.toBe("bot-0354ff9");
 });
 
 test("so they are where the stack itself is given as the parent", async () => {
   await startProgram("s1");
   const stack = new pulumi.ComponentResource("pulumi:pulumi:Stack", "shop-s1");
   const made = new sdk.Participant("bot", bot, { parent: stack });
-  expect(await valueIn(made.name)).toBe("bot-afe46ce");
+  expect(await valueIn(made.name)).toBe("bot-0354ff9");
 });
 
 test.each([false, true])(
@@ -98,7 +98,7 @@ test.each([false, true])(
 );
 
 const nameOf = (name: string): string =>
-  autoName({ project: "p", stack: "s", kind: "Participant", parents: "", name });
+  autoName({ kind: "Participant", owner: `p/s/1a2b/${name}`, name });
 
 test.each([
   ["bot_1-A", "bot_1-A"],

@@ -91,15 +91,15 @@ test("nobody but the plugin says whose an object is", async () => {
 
 const bot = { type: "custom_bot", application: "7b1d1bb3-0d4e-4d53-8d7e-3f6f0c9a2a10" };
 
-test("an automatic name is the one that the classes make, for the same parents", async () => {
-  const named = { project: "shop", stack: "prod", kind: "Participant", name: "bot" };
+test("an automatic name is the one that the classes make, for the same ownership and parents", async () => {
+  const named = { kind: "Participant", name: "bot" };
   for (const [parents, asNamed] of [
     ["", ""],
     ["my:index:Shop$", "my:index:Shop$"],
     ["conversation:index:Account$", "pulumi-nodejs:dynamic/conversation:Account$"],
   ] as const) {
     const reply = await plugin.check(urn("Participant", "bot", parents), {}, bot);
-    expect(reply.inputs?.name).toBe(autoName({ ...named, parents: asNamed }));
+    expect(reply.inputs?.name).toBe(autoName({ ...named, owner: `${ownership}/${asNamed}bot` }));
   }
 });
 
