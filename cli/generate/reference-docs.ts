@@ -83,7 +83,8 @@ const deletionOf = (definition: Definition, resources: readonly Definition[]): s
 
 const automaticNames = [
   "If you omit `name`, the name consists of the logical name, with `-` for all characters but letters, digits, `-`, and `_`, and a suffix. The suffix depends on the stack's `Ownership`, the kind, the parent types, and the logical name:",
-  "it is the same in every run, unknown in a stack's first preview, and different in every other stack. The name stays the same even if you rename or move the resource with `aliases`, or rename the stack.",
+  "it is the same in every run, and different in every other stack. Before a stack's first run, a preview does not know it: the name is unknown or, through the plugin, has another suffix.",
+  "The name stays the same even if you rename or move the resource with `aliases`, or rename the stack.",
 ].join(" ");
 
 const ownership = [
