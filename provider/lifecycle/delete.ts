@@ -4,6 +4,7 @@ import { namingOf, type ReferenceIn, referencesIn, referencesTo } from "../defin
 import { fieldsFromWire, neutralVendor } from "../definition/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
+import { ownCommand } from "../kernel/package.js";
 import type { Holding } from "../pulumi-cli/stack-states.js";
 import { resources } from "../resources/index.js";
 import type { WireObject } from "../service/lists.js";
@@ -201,12 +202,16 @@ const explained = async (
 ): Promise<ConversationError> => {
   const held = definition.heldByAny;
   if (users.length === 0 && (!held || refusal.code === "FORBIDDEN")) return refusal;
-  const isInDoubt = owner !== undefined && users.some((user) => isOfStack(user, mark));
-  const states = isInDoubt ? await run.states?.(owner, "all") : undefined;
+  const marked = users.filter((user) => user.mark !== undefined);
+  const states = owner && marked.length > 0 ? await run.states?.(owner, "all") : undefined;
+  const isLeftover = marked.some(
+    (user) => !states || !isHeld(states, user.definition.kind, user.id),
+  );
+  const removal = `If the state of its stack does not contain that object, ${ownCommand("orphans")} there removes it.`;
   const named =
     users.length > 0
       ? `, because it is in use by ${users.map((user) => describeUser(user, mark, states)).join("; ")}. ` +
-        "Remove the reference, or the object that contains it, then try again."
+        `Remove the reference, or the object that contains it, then try again.${isLeftover ? ` ${removal}` : ""}`
       : `. No visible object refers to it. ${held?.doc} First, delete every ${held?.kinds.map(({ noun }) => noun).join(" and ")} that might use it, then try again.`;
   return new ConversationError(
     "IN_USE",
@@ -248,10 +253,6 @@ const whose = (
  */
 export const describeUser = (user: User, own: Mark | undefined, states?: ObjectHolders): string =>
   `${user.definition.noun} ${JSON.stringify(user.name)} (ID ${user.id}, ${whose(user, own, states)})`;
-
-/** Whether an object carries the mark of a stack. */
-const isOfStack = ({ mark }: User, own: Mark | undefined): boolean =>
-  mark !== undefined && mark.stack === own?.stack;
 
 /** Returns every reference in an object's JSON from the service. */
 export const wireReferences = (definition: Definition, wire: WireObject) =>

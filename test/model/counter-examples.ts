@@ -215,6 +215,20 @@ export const counterExamples: readonly { readonly title: string; readonly histor
     },
   },
   {
+    title: "an object that only the former stack's interrupted run left lets go of a moved one",
+    history: {
+      steps: [
+        up([declared("auth1"), declared("auth2"), declared("app1")], {
+          stack: 1,
+          kill: { call: 4, acted: true },
+        }),
+        { type: "move", stack: 1, name: "auth1" },
+        up([declared("auth1")]),
+      ],
+      last: [[], []],
+    },
+  },
+  {
     title: "a secret that a refused replacement did not write is written later",
     history: {
       steps: [
