@@ -10,6 +10,8 @@ import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { assertOwnFile, makeOwnFolder } from "../kernel/files.js";
 import { isObject, jsonIn } from "../kernel/json.js";
 import { assertInstalled, notInstalled } from "../kernel/package.js";
+import { cleaned } from "../kernel/text.js";
+import { redact } from "../service/redaction.js";
 import { settingLabel } from "../service/settings.js";
 
 /** The value stored under a key: plain JSON, with the store's time at which it was valid. */
@@ -179,11 +181,14 @@ export const sharedBuckets = (options: SharedBucketsOptions): BucketStore => {
   const now = (): number => clock.now();
   if (redisUrl !== undefined) {
     assertRedisPackage(redisNeed());
-    // The failure may quote the address, which often contains a password.
-    const onLost = (): void =>
+    const onLost = (error: unknown): void => {
+      const said = redisRefusal(redisUrl, error);
       onNotice?.(
-        "Could not reach Redis to share the rate limits. Until it is available again, this process uses half of each rate.",
+        said === undefined
+          ? "Could not reach Redis to share the rate limits. Until it is available again, this process uses half of each rate."
+          : `Redis refused to share the rate limits (${said}). Until this is fixed, this process uses half of each rate.`,
       );
+    };
     const fallback = { local, share: aloneShare, now, againMs: redisAgainMs, onLost };
     return withLocalBuckets(redisBuckets(redisUrl), fallback);
   }
@@ -490,16 +495,35 @@ export const redisBuckets = (
   };
 };
 
-/** The part of the optional package `ioredis` that this package uses. */
+/** What a caller of Redis uses. */
 export interface RedisClient {
-  connect(): Promise<unknown>;
   evalsha(sha: string, keys: number, ...values: string[]): Promise<unknown>;
   eval(script: string, keys: number, ...values: string[]): Promise<unknown>;
-  on(event: "error", listener: (error: unknown) => void): unknown;
   disconnect(): void;
 }
 
-type RedisClass = new (url: string, options: Readonly<Record<string, unknown>>) => RedisClient;
+/** The part of the optional package `ioredis` that this package uses. */
+interface RedisConnection extends RedisClient {
+  connect(): Promise<unknown>;
+  on(event: "error" | "ready", listener: (error?: unknown) => void): unknown;
+}
+
+type RedisClass = new (url: string, options: Readonly<Record<string, unknown>>) => RedisConnection;
+
+/** A reply, as opposed to a failed connection (ioredis). */
+const isReply = (error: unknown): error is Error =>
+  error instanceof Error && error.name === "ReplyError";
+
+/**
+ * Returns what Redis said when it refused a call or a connection, such as `NOAUTH Authentication
+ * required`; undefined if it was not reached. Contains no password: a reply to an unknown command
+ * quotes its arguments.
+ */
+export const redisRefusal = (url: string, error: unknown): string | undefined => {
+  if (!isReply(error)) return undefined;
+  const said = error.message.replace(/, with args beginning with:.*| script: \w+, on .*/s, "");
+  return redact(cleaned(said), [new URL(url).password]).replace(/\.$/, "");
+};
 
 const connectionMs = 5_000;
 
@@ -554,9 +578,23 @@ export const connectRedis = async (
   // A certificate is checked whatever NODE_TLS_REJECT_UNAUTHORIZED says: a password may follow.
   const tls = url.startsWith("rediss:") ? { tls: { rejectUnauthorized: true } } : {};
   const client = new Redis(url, { ...connectionOptions, ...tls });
+  // Calls fail for want of a connection then, and do not say why there is none.
+  let refusal: Error | undefined;
   // Without a listener a lost connection would end up on the console.
-  client.on("error", () => {});
+  client.on("error", (error) => {
+    refusal = isReply(error) ? error : undefined;
+  });
+  client.on("ready", () => {
+    refusal = undefined;
+  });
+  const explain = (error: unknown): never => {
+    throw refusal ?? error;
+  };
   // A failure now is not final: the client keeps trying.
   await client.connect().catch(() => {});
-  return client;
+  return {
+    evalsha: (...call) => client.evalsha(...call).catch(explain),
+    eval: (...call) => client.eval(...call).catch(explain),
+    disconnect: () => client.disconnect(),
+  };
 };

@@ -5,6 +5,7 @@ import {
   assertRedisPackage,
   connectRedis,
   type RedisClient,
+  redisRefusal,
 } from "../../provider/pacing/shared-buckets.js";
 import { redisAddress } from "../../provider/service/setting-table.js";
 import { prepared } from "./caller-input.js";
@@ -183,18 +184,18 @@ const need = "redisMemory remembers messages in Redis";
 /** Why Redis did not remember a message. */
 const redisFailure = (url: string, error: unknown): ConversationError => {
   if (isConversationError(error)) return error;
-  const isRefusal = error instanceof Error && error.name === "ReplyError";
-  const what = isRefusal ? `refused the call (${error.message})` : "is not reachable";
+  const said = redisRefusal(url, error);
+  const what = said === undefined ? "is not reachable" : `refused the call (${said})`;
   return new ConversationError(
-    isRefusal ? "REJECTED" : "UNREACHABLE",
+    said === undefined ? "UNREACHABLE" : "REJECTED",
     `Redis at ${new URL(url).host} ${what}. Until this is fixed, a message that reaches two processes may be handled twice.`,
   );
 };
 
 /**
  * Returns a memory in Redis that all processes with the same URL and name share. Requires the
- * `ioredis` package, and connects on first use. While Redis is unreachable, each process uses its
- * own memory. If a message handled in that time arrives again, the process records it in Redis. A
+ * `ioredis` package, and connects on first use. While Redis is unreachable or refuses calls, each
+ * process uses its own memory. If a message handled in that time arrives again, the process records it in Redis. A
  * killed process's messages stay claimed for up to 5 s, so the service must retry for longer than
  * that.
  *

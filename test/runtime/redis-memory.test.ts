@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "../../provider/kernel/clock.js";
+import { sharedBuckets } from "../../provider/pacing/shared-buckets.js";
 import { type RedisMemory, redisMemory } from "../../sdk/runtime/index.js";
 import type { MessageMemory, Taken } from "../../sdk/runtime/message-memory.js";
 import { type RedisServer, startRedis } from "../pacing/support/redis-server.js";
@@ -98,6 +100,45 @@ test("where no Redis is, messages are worked on all the same, and the reason is 
     "Redis at 127.0.0.1:1 is not reachable. Until this is fixed, a message that reaches two processes may be handled twice.";
   expect(errors).toEqual([expect.objectContaining({ code: "UNREACHABLE", message: line })]);
 });
+
+test.each([
+  ["--maxmemory 1", "", "OOM command not allowed when used memory > 'maxmemory'"],
+  ["--replicaof 127.0.0.1 1", "", "READONLY You can't write against a read only replica"],
+  ["--requirepass s3cret", "", "NOAUTH Authentication required"],
+  [
+    "--requirepass s3cret",
+    ":s3cres@",
+    "WRONGPASS invalid username-password pair or user is disabled",
+  ],
+  ["--requirepass s3 --rename-command AUTH no", ":s3@", "ERR unknown command 'auth'"],
+])(
+  "a Redis that refuses (%s) is quoted, but never the password of its URL",
+  async (settings, login, said) => {
+    const refusing = await startRedis(undefined, ...settings.split(" "));
+    const url = refusing.url.replace("//", `//${login}`);
+    await using memory = redisMemory({ url, name: "bot" });
+    const { deliver, received, errors } = receiver({ memory });
+    const notices: string[] = [];
+    const buckets = sharedBuckets({
+      clock: systemClock,
+      redisUrl: url,
+      onNotice: (text) => notices.push(text),
+    });
+    try {
+      await deliver(bodyWith(message("1")));
+      await buckets.change("k", () => ({ state: { at: 1 }, result: undefined }));
+    } finally {
+      await buckets.close();
+      await refusing.stop();
+    }
+    expect(received).toHaveLength(1);
+    const line = `Redis at 127.0.0.1:${refusing.port} refused the call (${said}). Until this is fixed, a message that reaches two processes may be handled twice.`;
+    expect(errors).toEqual([expect.objectContaining({ code: "REJECTED", message: line })]);
+    expect(notices).toEqual([
+      `Redis refused to share the rate limits (${said}). Until this is fixed, this process uses half of each rate.`,
+    ]);
+  },
+);
 
 test.each<[string, object]>([
   ["url", { url: "http://localhost" }],

@@ -15,7 +15,6 @@ export class FakeRedis {
   }
 
   readonly connect = async (): Promise<RedisClient> => ({
-    connect: async () => {},
     evalsha: async (_sha, _keys, key = "", before = "", after = "") => {
       this.sent.push("evalsha");
       if (!this.#isKnown) throw new Error("NOSCRIPT No matching script.");
@@ -26,7 +25,6 @@ export class FakeRedis {
       this.#isKnown = true;
       return this.#run(key, before, after);
     },
-    on: () => {},
     disconnect: () => void this.sent.push("disconnect"),
   });
 

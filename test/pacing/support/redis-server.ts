@@ -99,11 +99,24 @@ export interface RedisServer {
 }
 
 /** Starts a Redis that keeps nothing, on a port of the loopback interface that it can have again. */
-export const startRedis = async (given?: number): Promise<RedisServer> => {
+export const startRedis = async (
+  given?: number,
+  ...settings: readonly string[]
+): Promise<RedisServer> => {
   const { command, libraries } = await ensureRedisServer();
   const port = given ?? (await lowPort());
   const folder = mkdtempSync(join(tmpdir(), "pulumi-conversation-redis-"));
-  const options = ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--dir", folder];
+  const options = [
+    "--port",
+    `${port}`,
+    "--bind",
+    "127.0.0.1",
+    "--save",
+    "",
+    "--dir",
+    folder,
+    ...settings,
+  ];
   const child = spawn(command, options, {
     env: { ...process.env, ...(libraries ? { LD_LIBRARY_PATH: libraries } : {}) },
     stdio: ["ignore", "pipe", "pipe"],
