@@ -45,7 +45,8 @@ export const startCallbackServer = async (
   sides: readonly Side[],
   { host, port }: Place,
 ): Promise<CallbackServer> => {
-  const server = createServer(toItsSide(sides));
+  // A tunnel or proxy keeps its connections longer than the 5 s of Node.js.
+  const server = createServer({ keepAliveTimeout: 75_000 }, toItsSide(sides));
   try {
     await once(server.listen(port, host), "listening");
   } catch (error) {

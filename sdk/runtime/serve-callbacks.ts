@@ -5,7 +5,7 @@ import { z } from "zod";
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { listenFailure } from "../../provider/kernel/listen-failure.js";
 import type { Callbacks } from "./callbacks.js";
-import { checkedInput, checkedOptions } from "./input-schemas.js";
+import { checkedInput, checkedOptions, timeLimit } from "./input-schemas.js";
 
 /** Where to serve callbacks. */
 export interface ServeOptions {
@@ -13,6 +13,13 @@ export interface ServeOptions {
   readonly port: number;
   /** Host name or IP address to listen on. Default: every address of this machine. */
   readonly host?: string;
+  /**
+   * How long a connection stays open while it is idle, in milliseconds, up to one day. Make it
+   * longer than the time for which a proxy keeps its connections, or the proxy sends calls into
+   * closed ones (502). Default: 75,000, as most proxies keep them for 60 s (nginx:
+   * `keepalive_timeout` of an upstream).
+   */
+  readonly keepAliveMs?: number;
 }
 
 /** The server that `serveCallbacks` started. */
@@ -33,7 +40,22 @@ const portRule = "must be a whole number from 0 to 65535";
 const optionRules = z.strictObject({
   port: z.int(portRule).min(0, portRule).max(65_535, portRule),
   host: z.string("must be a string").min(1, "must not be empty").optional(),
+  keepAliveMs: timeLimit.max(86_400_000, "must be at most 86400000").optional(),
 });
+
+/**
+ * Returns the timeouts of a node:http server whose connections stay open while they are idle.
+ * Node.js would close them after 5 s, and those that have not carried a call yet when the time for
+ * headers is over (nodejs.org/api/http.html).
+ */
+export const idleTimeouts = (keepAliveMs = 75_000) => {
+  const headersTimeout = Math.max(60_000, keepAliveMs + 1_000);
+  return {
+    keepAliveTimeout: keepAliveMs,
+    headersTimeout,
+    requestTimeout: Math.max(300_000, headersTimeout),
+  };
+};
 
 const handlerRules = z.record(
   // As a request line has it (RFC 3986 §3.3), without the query.
@@ -56,11 +78,16 @@ const cannotListen = (options: ServeOptions, error: unknown): ConversationError 
   );
 };
 
+/** A path with and without its trailing slash is one path. */
+const findAt = <T>(paths: ReadonlyMap<string, T>, path: string): T | undefined =>
+  paths.get(path) ?? paths.get(path.endsWith("/") ? path.slice(0, -1) : `${path}/`);
+
 /**
- * Starts a node:http server that passes each call to the handler for its path. `/health` responds
- * 200, and every other path 404.
+ * Starts a node:http server that passes each call to the handler for its path, with or without a
+ * trailing slash. `/health` responds 200, and every other path 404 with a list of the paths.
  *
- * @param callbacks the handlers by path, such as `/bot`
+ * @param callbacks the handlers by path, such as `/bot`. A handler with several paths handles a
+ * message once, whichever of them it arrives at
  * @throws ConversationError `INPUT_INVALID` for an invalid path, handler or option,
  * `SETTINGS_INVALID` if the port is in use or the server cannot listen there for another reason
  *
@@ -76,10 +103,11 @@ export const serveCallbacks = async (
   const handlers = new Map(
     Object.entries(checkedInput(doing, "callbacks", handlerRules, callbacks)),
   );
-  const { port, host } = checkedOptions(doing, optionRules, options);
+  const { port, host, keepAliveMs } = checkedOptions(doing, optionRules, options);
+  const unknownPath = `No callback has this path. Callbacks: ${[...handlers.keys()].join(", ")}.`;
   const open = new Map<ServerResponse, PromiseWithResolvers<void>>();
   let closing: Promise<void> | undefined;
-  const server = createServer((request, response) => {
+  const server = createServer(idleTimeouts(keepAliveMs), (request, response) => {
     open.set(response, Promise.withResolvers());
     response.once("close", () => {
       for (const [each, { resolve }] of open) {
@@ -90,12 +118,12 @@ export const serveCallbacks = async (
       }
     });
     const [path = ""] = (request.url ?? "").split("?", 1);
-    const handler = handlers.get(path);
+    const handler = findAt(handlers, path);
     if (handler && !closing) return void handler.node(request, response);
     request.resume();
-    const status = path === "/health" ? 200 : 404;
     if (closing) response.writeHead(503, { connection: "close", "retry-after": "1" }).end();
-    else response.writeHead(status).end();
+    else if (/^\/health\/?$/.test(path)) response.writeHead(200).end();
+    else response.writeHead(404, { "content-type": "text/plain" }).end(unknownPath);
   });
   try {
     await once(server.listen(port, host), "listening");

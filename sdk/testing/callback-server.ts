@@ -7,6 +7,7 @@ import { isObject, textAt } from "../../provider/kernel/json.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { isLocal } from "../../provider/service/emulated-settings.js";
 import { callbackFailures } from "../runtime/callbacks.js";
+import { idleTimeouts } from "../runtime/serve-callbacks.js";
 import { errorText, type HubRecords, plainAddress } from "./checks.js";
 import type { CallbackHandler, CallbackHandlers } from "./pulumi-runs.js";
 
@@ -64,7 +65,7 @@ export const startCallbackServer = async () => {
   subscribe(callbackFailures, published);
   // Only the emulator knows it: others on this machine get no token and reach no handler.
   const base = `/${randomBytes(24).toString("hex")}/`;
-  const server = createServer((request, response) => {
+  const server = createServer(idleTimeouts(), (request, response) => {
     const { url = "" } = request;
     if (!url.startsWith(base)) {
       request.resume();

@@ -25,6 +25,71 @@ test("each path has its handler, /health responds, and nothing else does", async
   expect([bot, agent].map(({ received }) => received.map(({ id }) => id))).toEqual([["1"], ["2"]]);
 });
 
+test("a trailing slash changes nothing, and any other path is told where the callbacks are", async () => {
+  const [bot, agent] = [receiver(), receiver()];
+  await using server = await serveCallbacks(
+    { "/bot": bot.handler, "/agent/": agent.handler },
+    here,
+  );
+  const post = (path: string) =>
+    fetch(`http://${host}:${server.port}${path}`, { method: "POST", headers, body: body("1") });
+  for (const path of ["/bot/?a=b", "/agent", "/health/"]) {
+    expect((await post(path)).ok, path).toBe(true);
+  }
+  await Promise.all([bot.handler.idle(), agent.handler.idle()]);
+  expect([bot.received.length, agent.received.length]).toEqual([1, 1]);
+  for (const path of ["/", "/hub/bot", "//bot", "/bot//", "/BOT"]) {
+    const response = await post(path);
+    expect([response.status, await response.text()]).toEqual([
+      404,
+      "No callback has this path. Callbacks: /bot, /agent/.",
+    ]);
+  }
+});
+
+test.each(["before", "after"] as const)(
+  "a handler with two paths handles a message once, and answers both calls (%s)",
+  async (acknowledge) => {
+    const { handler, received } = receiver({ acknowledge });
+    await using server = await serveCallbacks({ "/bot": handler, "/hub/bot": handler }, here);
+    const post = async (path: string) => {
+      const url = `http://${host}:${server.port}${path}`;
+      return (await fetch(url, { method: "POST", headers, body: body("1") })).status;
+    };
+    expect(await Promise.all([post("/bot"), post("/hub/bot")])).toEqual([202, 202]);
+    expect(await post("/hub/bot/")).toBe(202);
+    await handler.idle();
+    expect(received.map(({ id }) => id)).toEqual(["1"]);
+  },
+);
+
+test.each([
+  [{}, "timeout=75", [75_000, 76_000, 300_000]],
+  [{ keepAliveMs: 620_000 }, "timeout=620", [620_000, 621_000, 621_000]],
+])("an idle connection stays open with %j", async (options, said, timeouts) => {
+  const { handler } = receiver();
+  let seen: unknown[] = [];
+  const node: typeof handler.node = (request, response) => {
+    const of = (name: string) => Reflect.get(Reflect.get(request.socket, "server"), name);
+    // A connection that has sent nothing yet is as old as its headers are late.
+    seen = [of("keepAliveTimeout"), of("headersTimeout"), of("requestTimeout")];
+    return handler.node(request, response);
+  };
+  const all = { ...here, ...options };
+  await using server = await serveCallbacks({ "/bot": { ...handler, node } }, all);
+  const response = await fetch(`http://${host}:${server.port}/bot`, { headers });
+  expect([response.headers.get("keep-alive"), seen]).toEqual([said, timeouts]);
+});
+
+test("it closes at once although a proxy keeps connections, used ones and new ones", async () => {
+  const server = await serveCallbacks({ "/bot": receiver().handler }, here);
+  const [used, fresh] = [openSocket(server.port, host), openSocket(server.port, host).resume()];
+  const ends = [once(used, "close"), once(fresh, "close")];
+  used.write("GET /health HTTP/1.1\r\nhost: x\r\n\r\n");
+  await once(used, "data");
+  await Promise.all([server.close(), ...ends]);
+});
+
 test("a port in use is an error that names host, port and what to do", async () => {
   const { handler } = receiver();
   await using first = await serveCallbacks({ "/bot": handler }, here);
@@ -38,6 +103,12 @@ test("a port in use is an error that names host, port and what to do", async () 
 
 test.each([
   ["a port that is none", { "/bot": receiver().handler }, { port: Number("") - 1 }, "port:"],
+  [
+    "no time to keep a connection",
+    { "/bot": receiver().handler },
+    { ...here, keepAliveMs: 0 },
+    "keepAliveMs:",
+  ],
   ["a path without its slash", { bot: receiver().handler }, here, "bot:"],
   ["a path with a query", { "/bot?a=b": receiver().handler }, here, "/bot?a=b:"],
   ["a path that no URL can have", { "/bot é": receiver().handler }, here, "/bot é:"],
