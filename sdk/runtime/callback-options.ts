@@ -177,7 +177,7 @@ export interface CallbackOptions<T extends AnyMessageType = MessageType> {
    * minutes).
    */
   readonly messageTimeoutMs?: number;
-  /** Maximum size of a request body, in bytes. Default: 1 MiB. */
+  /** Maximum size of a request body, as sent and decoded, in bytes. Default: 1 MiB. */
   readonly maxBytes?: number;
   /**
    * Number of messages that this process remembers in order to recognize repeats. Default: 10,000.

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { TextDecoder } from "node:util";
+import { promisify, TextDecoder } from "node:util";
+import { brotliDecompress, gunzip, inflate, type ZlibOptions } from "node:zlib";
 import { isObject, jsonIn } from "../../provider/kernel/json.js";
+import { quoted } from "../../provider/kernel/text.js";
 import { inputInvalid, prepared } from "./caller-input.js";
 
 /** A call from the service, in the same form for every kind of server. */
@@ -8,20 +10,29 @@ export interface CallbackCall {
   readonly method: string;
   readonly authorization: string | undefined;
   /**
-   * Reads and parses the body; returns undefined if it is longer than `maxBytes` bytes.
+   * Reads, decodes, and parses the body, of which neither the sent nor the decoded form may be
+   * longer than `maxBytes` bytes.
    *
    * @param answered aborts when the response has been sent, because nothing waits for the rest then
    */
-  readonly body: (maxBytes: number, answered: AbortSignal) => Promise<ParsedBody | undefined>;
+  readonly body: (maxBytes: number, answered: AbortSignal) => Promise<ParsedBody | BodyRefusal>;
 }
 
 /** The value of a body; undefined in it if it is no JSON. */
 type ParsedBody = { readonly value: unknown };
 
-/** A response without a body. */
+/** Why a body is refused. */
+export interface BodyRefusal {
+  readonly status: 400 | 413 | 415;
+  /** Broken rule, such as `its charset "utf-16" is not UTF-8`. */
+  readonly rule: string;
+}
+
+/** A response, with plain text as its body if it has one. */
 export interface CallbackAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly text?: string;
 }
 
 /** Handles a node:http request. Never fails. */
@@ -39,28 +50,90 @@ export type FetchHandler = (request: Request) => Promise<Response>;
 
 type Answering = (call: CallbackCall) => Promise<CallbackAnswer>;
 
-const tooLong = (header: string | null | undefined, maxBytes: number): boolean =>
-  Number(header ?? 0) > maxBytes;
+/** A header of the call. */
+type HeaderOf = (
+  name: "content-length" | "content-encoding" | "content-type",
+) => string | null | undefined;
+
+const tooLong = (maxBytes: number): BodyRefusal => ({
+  status: 413,
+  rule: `its body is longer than ${maxBytes} bytes (maxBytes)`,
+});
+
+const isTooLong = (header: HeaderOf, maxBytes: number): boolean =>
+  Number(header("content-length") ?? 0) > maxBytes;
+
+type Decode = (bytes: Uint8Array, options: ZlibOptions) => Promise<Uint8Array>;
+
+/** By content encoding (RFC 9110 §8.4.1). */
+const decoders: ReadonlyMap<string, Decode> = new Map([
+  ["gzip", promisify(gunzip)],
+  ["x-gzip", promisify(gunzip)],
+  ["deflate", promisify(inflate)],
+  ["br", promisify(brotliDecompress)],
+  ["identity", async (bytes) => bytes],
+]);
+
+/** Undefined for UTF-8, which JSON is in if nothing is said (RFC 8259 §8.1). */
+const charsetRefusal = (header: HeaderOf): BodyRefusal | undefined => {
+  const [, charset = "utf-8"] =
+    /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(header("content-type") ?? "") ?? [];
+  if (/^utf-?8$/i.test(charset)) return undefined;
+  return { status: 415, rule: `its charset ${quoted(charset)} is not UTF-8` };
+};
+
+const parsedFrom = (bytes: Uint8Array): ParsedBody => ({
+  value: jsonIn(new TextDecoder().decode(bytes)),
+});
 
 /** Reads up to so many bytes; undefined if there are more. */
-const read = async (
+const bytesIn = async (
   pieces: AsyncIterable<Uint8Array>,
   maxBytes: number,
-): Promise<ParsedBody | undefined> => {
-  const decoder = new TextDecoder();
-  let text = "";
+): Promise<Uint8Array | undefined> => {
+  const read: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of pieces) {
     bytes += piece.byteLength;
     if (bytes > maxBytes) return undefined;
-    text += decoder.decode(piece, { stream: true });
+    read.push(piece);
   }
-  return { value: jsonIn(text + decoder.decode()) };
+  return Buffer.concat(read);
 };
 
-const send = (response: ServerResponse, { status, headers = {} }: CallbackAnswer): void => {
+const read = async (
+  pieces: AsyncIterable<Uint8Array>,
+  header: HeaderOf,
+  maxBytes: number,
+): Promise<ParsedBody | BodyRefusal> => {
+  const encoding = header("content-encoding")?.trim().toLowerCase() || "identity";
+  const decode = decoders.get(encoding);
+  if (!decode) {
+    const rule = `its content encoding ${quoted(encoding)} is none of: gzip, deflate, br`;
+    return { status: 415, rule };
+  }
+  const refusal = charsetRefusal(header);
+  if (refusal) return refusal;
+  const bytes = isTooLong(header, maxBytes) ? undefined : await bytesIn(pieces, maxBytes);
+  if (!bytes) return tooLong(maxBytes);
+  try {
+    // Decoding stops at the limit, whatever the body would become.
+    return parsedFrom(await decode(bytes, { maxOutputLength: maxBytes }));
+  } catch (error) {
+    if (isObject(error) && error.code === "ERR_BUFFER_TOO_LARGE") return tooLong(maxBytes);
+    return { status: 400, rule: `its body is not valid ${encoding}` };
+  }
+};
+
+/** Text may quote the caller: nothing takes it for a page. */
+const headersOf = ({ headers, text }: CallbackAnswer): Readonly<Record<string, string>> =>
+  text === undefined ? { ...headers } : { ...headers, "content-type": "text/plain; charset=utf-8" };
+
+const send = (response: ServerResponse, answer: CallbackAnswer): void => {
   if (response.headersSent || response.destroyed) return;
-  response.writeHead(status, { ...headers, "content-length": "0" }).end();
+  const { status, text = "" } = answer;
+  const length = { "content-length": Buffer.byteLength(text) };
+  response.writeHead(status, { ...headersOf(answer), ...length }).end(text);
 };
 
 /** So much of a body that is not wanted is let through, so that the caller reads the answer. */
@@ -100,17 +173,16 @@ export const nodeHandler =
     if (!isObject(headers) || typeof memberOf(response, "writeHead") !== "function") {
       throw inputInvalid(doing, "the handler needs a node:http request and response");
     }
-    await handled(answer, request, response, async (maxBytes) => {
-      if (tooLong(request.headers["content-length"], maxBytes)) return undefined;
+    await handled(answer, request, response, (maxBytes) =>
       // The request stays open if reading stops early, so that it can still be answered.
-      return read(request.iterator({ destroyOnReturn: false }), maxBytes);
-    });
+      read(request.iterator({ destroyOnReturn: false }), (name) => request.headers[name], maxBytes),
+    );
   };
 
-/** What a body parser left. */
-const parsedOf = (body: unknown): ParsedBody => {
+/** What a body parser left; it has undone the encoding and, unless it left bytes, the charset. */
+const parsedOf = (body: unknown, header: HeaderOf): ParsedBody | BodyRefusal => {
   if (typeof body === "string") return { value: jsonIn(body) };
-  if (body instanceof Uint8Array) return { value: jsonIn(new TextDecoder().decode(body)) };
+  if (body instanceof Uint8Array) return charsetRefusal(header) ?? parsedFrom(body);
   return { value: body };
 };
 
@@ -120,8 +192,9 @@ export const expressHandler = (answer: Answering): ExpressHandler => {
     // Parsers of different age leave undefined or {} if they did nothing.
     const isParsed = request?.body !== undefined && request.readableEnded;
     if (!isParsed) return plain(request, response);
+    const header: HeaderOf = (name) => request.headers[name];
     return handled(answer, request, response, async (maxBytes) =>
-      tooLong(request.headers["content-length"], maxBytes) ? undefined : parsedOf(request.body),
+      isTooLong(header, maxBytes) ? tooLong(maxBytes) : parsedOf(request.body, header),
     );
   };
 };
@@ -148,14 +221,15 @@ export const fetchHandler =
     if (typeof memberOf(memberOf(request, "headers"), "get") !== "function") {
       throw inputInvalid(doing, "the handler needs a Request as defined by the Fetch standard");
     }
-    const { status, headers } = await answer({
+    const answered = await answer({
       method: request.method,
       authorization: request.headers.get("authorization") ?? undefined,
-      body: async (maxBytes, answered) => {
-        if (tooLong(request.headers.get("content-length"), maxBytes)) return undefined;
+      body: async (maxBytes, ended) => {
         if (!request.body) return { value: undefined };
-        return read(piecesUntil(request.body, answered), maxBytes);
+        const header: HeaderOf = (name) => request.headers.get(name);
+        return read(piecesUntil(request.body, ended), header, maxBytes);
       },
     });
-    return new Response(null, { status, ...(headers ? { headers } : {}) });
+    const { status, text = null } = answered;
+    return new Response(text, { status, headers: headersOf(answered) });
   };

@@ -24,6 +24,7 @@ import {
   secretsOf,
 } from "./callback-options.js";
 import {
+  type BodyRefusal,
   type CallbackAnswer,
   type CallbackCall,
   type ExpressHandler,
@@ -289,7 +290,10 @@ class MessageQueues<T extends AnyMessageType> {
  * Handles calls from the service in any kind of server (specification §5.2, §6; public reference).
  */
 export interface Callbacks {
-  /** Handler for `createServer` from node:http and node:https. */
+  /**
+   * Handler for `createServer` from node:http and node:https. Such a server closes connections that
+   * are idle for 5 s: behind a proxy, set the timeouts that {@link serveCallbacks} sets.
+   */
   readonly node: NodeHandler;
   /** Handler for Express and compatible frameworks, with or without a body parser. */
   readonly express: ExpressHandler;
@@ -312,7 +316,6 @@ const answerWithinMs = 4_000;
 const refusals = {
   method: { status: 405, headers: { allow: "POST" } },
   tooSlow: { status: 408, headers: { connection: "close" } },
-  tooLong: { status: 413 },
   unreadable: { status: 400 },
   failed: { status: 500 },
   later: { status: 503, headers: { "retry-after": "1" } },
@@ -418,6 +421,12 @@ const answering = <T extends AnyMessageType>(options: CompleteOptions<T>) => {
     }
   };
 
+  const refuseBody = ({ status, rule }: BodyRefusal): CallbackAnswer => {
+    const error = unreadableBody(rule);
+    void report(error);
+    return { status, text: error.message };
+  };
+
   const isWanted = (message: ReceivedMessage): message is ReceivedMessage<T> =>
     accepts(message.type);
 
@@ -437,14 +446,11 @@ const answering = <T extends AnyMessageType>(options: CompleteOptions<T>) => {
       const refusal = await refusalOf(call);
       if (refusal) return refusal;
       const body = await call.body(maxBytes, done.signal);
-      if (!body) {
-        void report(unreadableBody(`its body is longer than ${maxBytes} bytes (maxBytes)`));
-        return refusals.tooLong;
-      }
+      if ("rule" in body) return refuseBody(body);
       const received = receivedMessages(body.value, platformName);
       if (!received) {
-        void report(unreadableBody("its body is not a JSON object with a list of messages"));
-        return refusals.unreadable;
+        const rule = "its body is not a JSON object with a list of messages";
+        return refuseBody({ status: 400, rule });
       }
       // The caller already got the answer that it took too long, and will come again.
       if (isLate) return lateAnswer;
@@ -491,8 +497,10 @@ const serving = <T extends AnyMessageType>(options: CompleteOptions<T>): Callbac
  * versions (v1, v3).
  *
  * Responses: 202 accepted (vendor) · 400 no messages in the body · 401 wrong credentials · 405 not
- * a POST · 408 too slow · 413 too long · 500 the work failed (`acknowledge: "after"`) · 503 too
- * many messages are waiting, the work is not done yet, or a token check failed.
+ * a POST · 408 too slow · 413 too long · 415 another content encoding than gzip, deflate, and br,
+ * or another charset than UTF-8 · 500 the work failed (`acknowledge: "after"`) · 503 too many
+ * messages are waiting, the work is not done yet, or a token check failed. If the body is the
+ * reason, the response says why in plain text.
  *
  * @throws ConversationError `INPUT_INVALID` if `authenticate` contains no credentials, or an option
  * is invalid
