@@ -4,7 +4,7 @@ import { itemPath, memberPath } from "../../provider/definition/fields.js";
 import { pairs, plainText, sameMeaning } from "../../provider/definition/meaning.js";
 import { isMissing, looksMasked } from "../../provider/definition/merge.js";
 import { fieldsFromWire } from "../../provider/definition/wire.js";
-import { asText, isObject, type JsonObject, memberOf } from "../../provider/kernel/json.js";
+import { asText, isObject, type JsonObject, listAt, memberOf } from "../../provider/kernel/json.js";
 import { ownershipsOf } from "../../provider/kernel/owner.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { environmentSecretsIn, holdsUndisclosed } from "../../provider/kernel/stand-ins.js";
@@ -77,7 +77,7 @@ const inField = (field: Field, path: string, prior: unknown, live: unknown): Sec
     return inFields(field.fields, prior, isObject(live) ? live : {}, path);
   if (field.type === "map" && isObject(prior)) return inEntries(field.of, path, prior, live);
   if (field.type !== "list" || !Array.isArray(prior)) return [];
-  const items: readonly unknown[] = Array.isArray(live) ? live : [];
+  const items = listAt(live);
   const places = pairs(field, prior, items);
   return prior.flatMap((item: unknown, at) => {
     const place = places[at];

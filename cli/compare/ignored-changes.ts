@@ -1,4 +1,10 @@
-import { isObject, type JsonObject, memberOf, objectOf } from "../../provider/kernel/json.js";
+import {
+  isObject,
+  type JsonObject,
+  listAt,
+  memberOf,
+  objectOf,
+} from "../../provider/kernel/json.js";
 
 /** The steps of a path in Pulumi's notation: names, places in lists, and `*` for all of either. */
 const stepsOf = (path: string): readonly string[] =>
@@ -10,7 +16,7 @@ const stepsOf = (path: string): readonly string[] =>
 const withPart = (value: unknown, other: unknown, [step, ...rest]: readonly string[]): unknown => {
   if (step === undefined) return other;
   if (Array.isArray(value)) {
-    const items: readonly unknown[] = Array.isArray(other) ? other : [];
+    const items = listAt(other);
     return value.map((item: unknown, place) =>
       step === "*" || step === String(place) ? withPart(item, items[place], rest) : item,
     );

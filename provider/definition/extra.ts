@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
+import { isObject, type JsonObject, listAt, memberOf, objectOf } from "../kernel/json.js";
 import { unknownValue } from "../kernel/stand-ins.js";
 import { type Definition, type Field, type Fields, outputFields } from "./define.js";
 import { fieldsByWireName, memberPath } from "./fields.js";
@@ -127,7 +127,7 @@ const managedMember = (
   if (sameExtra(live, prior, path, isSecret)) return prior;
   if (live === undefined) return isAllSecret(prior, path, isSecret) ? prior : undefined;
   if (Array.isArray(live)) {
-    const known = Array.isArray(prior) ? prior : [];
+    const known = listAt(prior);
     return live.map((item, place) => managedItem(item, known[place], `${path}[]`, isSecret));
   }
   return isObject(live) && isObject(prior) ? managedObject(live, prior, path, isSecret) : live;

@@ -11,6 +11,7 @@ import {
   isObject,
   type JsonObject,
   jsonIn,
+  listAt,
   memberOf,
   parseJson,
   withoutUndefined,
@@ -208,7 +209,7 @@ const notesOf = (
   details: unknown,
   shown: (value: unknown) => string,
 ): readonly ServiceNote[] =>
-  (Array.isArray(details) ? details : [])
+  listAt(details)
     .slice(0, mostNotes)
     .filter(isObject)
     .map((note) => noteOf(call, note, shown))
