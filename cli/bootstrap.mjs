@@ -1,17 +1,19 @@
 /**
  * Makes a clean clone ready and runs one compiled entry of it:
  *
- *   node cli/bootstrap.mjs <entry under dist> [arguments…]
+ *   node cli/bootstrap.mjs [<entry under dist> [arguments…]]
  *
- * Installs the dependencies if package-lock.json changed, builds if a source changed, then runs the
- * entry on the project's own Node. Plain JavaScript for Node 18 and newer, with no dependency: it
- * runs before anything is installed.
+ * Installs the dependencies if package-lock.json changed, and a newer Node if the running one is too
+ * old. With an entry, builds if a source changed, then runs the entry. Plain JavaScript for Node 18
+ * and newer, with no dependency: it runs before anything is installed.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   existsSync,
+  linkSync,
   lstatSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -158,18 +160,17 @@ const installedByHand = () => {
   return statSync(record).mtimeMs >= statSync(join(root, "package-lock.json")).mtimeMs;
 };
 
+const lockFiles = ["package-lock.json", join("cli", "node", "package-lock.json")];
+const installing = ["ci", "--no-progress", "--loglevel=error"];
+
 const ensureDependencies = async () => {
-  const wanted = hash(readFileSync(join(root, "package-lock.json")));
+  const wanted = hash(...lockFiles.map((name) => readFileSync(join(root, name))));
   const installed = read(installedHash);
   if (installed === wanted) return;
   // The target of a link belongs to another checkout: npm would empty it.
   if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) return;
   if (installed !== undefined || !installedByHand()) {
-    await npmStep("Installing the dependencies (about a minute the first time)", [
-      "ci",
-      "--no-progress",
-      "--loglevel=error",
-    ]);
+    await npmStep("Installing the dependencies (about a minute the first time)", installing);
   }
   writeFileSync(installedHash, wanted);
 };
@@ -199,39 +200,47 @@ const ensureBuild = async () => {
   writeFileSync(builtHash, wanted);
 };
 
-/** The Node of cli/node, of which npm installs the package for this platform. */
-const findOwnNode = () => {
+/**
+ * Installs the Node of cli/node for a running one that is too old, as the first `node` in `.bin`:
+ * there npm's scripts and npx find it. npm installs the package for this platform, of several.
+ *
+ * @returns the Node to run the entry on
+ */
+const ensureNode = async () => {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const isNewEnough = major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1]);
+  // The running one can be the former `.bin/node`, which npm has just removed.
+  if (isNewEnough && existsSync(process.execPath)) return process.execPath;
+  const own = join(modules, ".bin", windows ? "node.exe" : "node");
+  if (existsSync(own)) return own;
+  const folder = join(root, "cli", "node");
   const platform = `${windows ? "win" : process.platform}-${process.arch}`;
   const file = join("bin", windows ? "node.exe" : "node");
-  const paths = ["node", "node-bin"].map((name) => join(modules, `${name}-${platform}`, file));
-  return paths.find(existsSync) ?? paths[0];
-};
-
-/** The project's own Node; if it cannot run here, the running one if it is new enough. */
-const chooseNode = () => {
-  const own = findOwnNode();
-  if (spawnSync(own, ["--version"], { stdio: "ignore" }).status === 0) {
-    return { node: own, path: [join(modules, ".bin")] };
+  await npmStep("Installing Node.js for this checkout", [...installing, `--prefix=${folder}`]);
+  const found = ["node", "node-bin"]
+    .map((name) => join(folder, "node_modules", `${name}-${platform}`, file))
+    .find((path) => spawnSync(path, ["--version"], { stdio: "ignore" }).status === 0);
+  if (!found) {
+    throw new Failure(
+      `Cannot find a suitable version of Node.js: none of those in cli/node runs here, and the current one, ` +
+        `${process.versions.node}, is older than ${LEAST_NODE.join(".")}. Install Node.js 24, and then try again.`,
+    );
   }
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  if (major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1])) {
-    return { node: process.execPath, path: [dirname(process.execPath), join(modules, ".bin")] };
-  }
-  throw new Failure(
-    `Cannot find a suitable version of Node.js: ${own} does not run here, and the current one, ` +
-      `${process.versions.node}, is older than ${LEAST_NODE.join(".")}. Install Node.js 24, and then try again.`,
-  );
+  mkdirSync(dirname(own), { recursive: true });
+  linkSync(found, own);
+  return own;
 };
 
 const main = async ([entry, ...args]) => {
-  if (!entry) throw new Failure("Usage: node cli/bootstrap.mjs <entry under dist> [arguments…]", 2);
   await ensureDependencies();
+  const node = await ensureNode();
+  if (!entry) return 0;
   await ensureBuild();
-  const { node, path } = chooseNode();
   const target = join(root, "dist", entry);
   if (!existsSync(target))
     throw new Failure(`dist/${entry} does not exist: the build does not produce it.`, 2);
-  const env = { ...process.env, PATH: [...path, process.env.PATH ?? ""].join(delimiter) };
+  const path = [dirname(node), join(modules, ".bin"), process.env.PATH ?? ""].join(delimiter);
+  const env = { ...process.env, PATH: path };
   return exitCodeOf(await run(node, [target, ...args], { env, stdio: "inherit" }));
 };
 
