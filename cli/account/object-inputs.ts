@@ -201,6 +201,7 @@ const snapshotSchema = z.object({
 interface AccountFile {
   /** Default: the file does not say. */
   readonly readAt?: string;
+  readonly consistent: boolean;
   readonly kinds: readonly {
     readonly definition: Definition;
     readonly objects: readonly WireObject[];
@@ -216,6 +217,7 @@ export const accountInFile = (text: string): AccountFile | undefined => {
   if (saved)
     return {
       readAt: saved.readAt,
+      consistent: saved.consistent,
       kinds: resources.flatMap((definition) =>
         saved.kinds
           .filter(({ kind }) => kind === definition.kind)
@@ -225,6 +227,7 @@ export const accountInFile = (text: string): AccountFile | undefined => {
   const { data } = snapshotSchema.safeParse(document);
   return (
     data && {
+      consistent: true,
       kinds: resources.map((definition) => ({
         definition,
         objects: data.objects[definition.collection] ?? [],

@@ -178,7 +178,10 @@ export const accountSettings = async ({
 export const readingNotes = ({
   kinds,
   consistent,
-}: Pick<AccountReading, "kinds" | "consistent">): readonly string[] => [
+}: {
+  readonly kinds: Parameters<typeof unreadAmong>[0];
+  readonly consistent: boolean;
+}): readonly string[] => [
   ...unreadAmong(kinds).map(({ definition: { noun }, problem }) => `${noun}s: ${problem}`),
   ...(consistent
     ? []

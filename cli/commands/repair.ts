@@ -57,7 +57,7 @@ that a person made.`,
       value: result,
       text: repairReport(result),
       exitCode: isRepaired(result) ? 0 : isEnded ? 130 : 1,
-      isIncomplete: result.unread.length > 0,
+      isIncomplete: result.unread.length > 0 || !result.consistent,
     };
   },
 });

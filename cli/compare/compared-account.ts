@@ -28,6 +28,7 @@ import {
   type AccountOptions,
   accountSettings,
   readAccountInputs,
+  readingNotes,
 } from "../account/open-account.js";
 import { unreadAmong } from "../account/read-account.js";
 import { CommandFailure, messageOf } from "../command.js";
@@ -59,6 +60,8 @@ export interface ComparedAccount {
   readonly unread?: readonly string[];
   /** The base URL of an account and a kind that could not be read there, if this is several accounts. */
   readonly unreadIn?: readonly (readonly [tenant: string, kind: string])[];
+  /** False if an account changed while it was read. Default: true. */
+  readonly consistent?: boolean;
   /** Sentences about what is missing. */
   readonly notes: readonly string[];
   /** The stack whose state it is, if any. */
@@ -172,7 +175,7 @@ const ofState = (
 const ofAccount = (title: string, text: string): ComparedAccount | undefined => {
   const file = accountInFile(text);
   if (!file) return undefined;
-  const { readAt, kinds } = file;
+  const { readAt, kinds, consistent } = file;
   const keyOf = listingKeys();
   const unread = unreadAmong(kinds);
   return {
@@ -185,7 +188,8 @@ const ofAccount = (title: string, text: string): ComparedAccount | undefined => 
       neutralVendor,
     ),
     unread: unread.map(({ definition: { kind } }) => kind),
-    notes: unread.map(({ definition: { kind }, problem }) => `${title}: ${kind}: ${problem}`),
+    consistent,
+    notes: readingNotes(file).map((note) => `${title}: ${note}`),
   };
 };
 
@@ -231,6 +235,7 @@ const ofProfile = async (profile: AccountName, options: CompareOptions, known?: 
     title,
     objects: sidesOf(reading.kinds, settings),
     unread: unreadAmong(reading.kinds).map(({ definition: { kind } }) => kind),
+    consistent: reading.consistent,
     notes: notes.map((note) => `${title}: ${note}`),
   };
 };
@@ -274,6 +279,7 @@ const ofStackAndAccounts = async (
     objects: read.flatMap(({ objects }) => objects),
     unread: [...new Set(read.flatMap(({ unread = [] }) => unread))],
     unreadIn: read.flatMap(({ unreadIn = [] }) => unreadIn),
+    consistent: read.every(({ consistent }) => consistent),
     notes: read.flatMap(({ notes }) => notes),
   };
   return [state, live];

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import type { z } from "zod";
 import { nameStem } from "../../provider/definition/automatic-name.js";
@@ -363,14 +362,15 @@ export const comparison = (a: ComparedAccount, b: ComparedAccount): Comparison =
     ];
   });
   const unread = [...unreadIn("a", a), ...unreadIn("b", b)];
+  const consistent = [a, b].every((side) => side.consistent !== false);
   return {
     ...{ a: a.title, b: b.title },
-    same: different.length + onlyInA.length + onlyInB.length + unread.length === 0,
+    same: different.length + onlyInA.length + onlyInB.length + unread.length === 0 && consistent,
     matched: pairs.length,
     different,
     onlyInA: onlyInA.map(oneSided),
     onlyInB: onlyInB.map(oneSided),
-    unread,
+    ...{ unread, consistent },
     notes: [...a.notes, ...b.notes, secretNote],
   };
 };
@@ -400,14 +400,15 @@ export const saveAccount = async (
   const profile = /^profile:(.+)$/.exec(source)?.[1] ?? (source === "live" ? undefined : source);
   const asked = { ...options, ...(profile ? { profile } : {}) };
   const { reading, objects, notes } = await readAccountInputs(asked);
-  if (notes.length > 0 && existsSync(file))
+  const text = `${JSON.stringify(savedAccount(reading), null, 2)}\n`;
+  const flag = notes.length > 0 ? "wx" : "w";
+  await writeFile(file, text, { mode: 0o600, flag }).catch((error: NodeJS.ErrnoException) => {
+    if (flag === "w" || error.code !== "EEXIST")
+      throw new CommandFailure(`Cannot save the account to ${file}: ${messageOf(error)}`);
     throw new CommandFailure(
       `Nothing was saved: the account could not be read completely, and ${file} stays as it is. Save to another file, or fix this first: ${notes.join(" ")}`,
       incompleteExitCode,
     );
-  const text = `${JSON.stringify(savedAccount(reading), null, 2)}\n`;
-  await writeFile(file, text, { mode: 0o600 }).catch((error: unknown) => {
-    throw new CommandFailure(`Cannot save the account to ${file}: ${messageOf(error)}`);
   });
   return { objects: objects.length, notes };
 };

@@ -138,6 +138,7 @@ export const comparisonSchema = z.strictObject({
     .describe(
       "Kinds that could not be read completely on one side; objects found only on the other side are omitted",
     ),
+  consistent: z.boolean().describe("False if an account changed while the command was reading it"),
   notes: z.array(z.string()),
 });
 

@@ -27,6 +27,7 @@ import {
   type StateResource,
   stateValue,
 } from "../../provider/pulumi-cli/stack-documents.js";
+import { readingNotes } from "../account/open-account.js";
 import { unreadAmong } from "../account/read-account.js";
 import { messageOf } from "../command.js";
 import { type AccountRead, isOurType, kindIn, type StackReading } from "../stack/stack-reading.js";
@@ -301,6 +302,7 @@ export interface RepairPlan {
   readonly duplicates: readonly Duplicate[];
   readonly notes: readonly string[];
   readonly unread: RepairResult["unread"];
+  readonly consistent: boolean;
   /** What only a person can settle, in sentences. */
   readonly left: readonly string[];
 }
@@ -351,8 +353,8 @@ const foreignNotes = (operations: readonly PendingOperation[]): readonly string[
 const incompleteNote =
   "The command could not read every stack in the backend. An object that looks like a duplicate might belong to an unread stack, so the command does not delete any duplicates.";
 
-const unreadNote = ({ kind, problem }: RepairResult["unread"][number]): string =>
-  `The command cannot see what a run left behind of the kind ${kind}: ${problem}`;
+const unreadNote = (note: string): string =>
+  `The command may not see everything that a run left behind. ${note}`;
 
 /** Decides on every pending operation and on every duplicate. */
 export const repairPlan = async (facts: RepairFacts): Promise<RepairPlan> => {
@@ -382,9 +384,10 @@ export const repairPlan = async (facts: RepairFacts): Promise<RepairPlan> => {
     notes: [
       ...leftovers.filter((each) => !isSurplus(each)).map(({ orphan }) => noteOn(orphan)),
       ...(twice.length > duplicates.length ? [incompleteNote] : []),
-      ...unread.map(unreadNote),
+      ...facts.accounts.flatMap(({ reading }) => readingNotes(reading)).map(unreadNote),
     ],
     unread,
+    consistent: facts.accounts.every(({ reading }) => reading.consistent),
     left: [...foreignNotes(foreignOperations(facts.document)), ...left],
   };
 };

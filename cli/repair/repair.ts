@@ -149,7 +149,7 @@ const performed = async (
 const ofStateAndService = async (
   stack: OpenStack,
   options: RepairOptions,
-): Promise<Pick<RepairResult, "steps" | "notes" | "unread" | "left">> => {
+): Promise<Pick<RepairResult, "steps" | "notes" | "unread" | "consistent" | "left">> => {
   const document = await exportStack(stack.place, "clear");
   const opened = await openAccounts(stack, document, accountsIn(document), options);
   try {
@@ -157,9 +157,9 @@ const ofStateAndService = async (
       ...(await readStack(stack, document, opened)),
       names: stack.names,
     });
-    const { notes, unread, left, steps } = plan;
-    if (!options.apply) return { steps, notes, unread, left };
-    return { steps: await performed(plan, document, stack, options), notes, unread, left };
+    const { notes, unread, consistent, left } = plan;
+    const steps = options.apply ? await performed(plan, document, stack, options) : plan.steps;
+    return { steps, notes, unread, consistent, left };
   } finally {
     await opened.close();
   }
@@ -186,7 +186,8 @@ export const runRepair = async (options: RepairOptions): Promise<RepairResult> =
   });
   if (!stack) {
     const names = { project: "", stack: options.stack ?? "" };
-    return { ...names, applied, steps: files, notes: [torn], unread: [], left: [] };
+    const nothing = { unread: [], consistent: true, left: [] };
+    return { ...names, applied, steps: files, notes: [torn], ...nothing };
   }
   const inOrder = async (): Promise<RepairResult> => {
     const remains = await lockRemains(stack, options);

@@ -77,6 +77,7 @@ export const repairSchema = z.strictObject({
   unread: z
     .array(z.strictObject({ kind: z.string(), problem: z.string() }))
     .describe("Kinds that the command could not read completely, with the reason for each"),
+  consistent: z.boolean().describe("False if an account changed while the command was reading it"),
   left: z.array(z.string()).describe("What the command cannot repair, and how to proceed"),
 });
 

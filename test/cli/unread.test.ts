@@ -21,6 +21,17 @@ const inStack = async () => {
   });
   return {
     ...{ box, file: join(folder, "saved.json") },
+    /** From now on a name differs in each reading of the channels. */
+    keepChanging: async () => {
+      const [channel] = await box.control.objects("channels");
+      const changed = (displayName: string) => ({
+        channel: [{ ...channel, displayName, modified: "2100-01-01T00:00:00.000Z" }],
+        paginationInfo: { count: 1, pagenum: 1, pagesize: 10 },
+      });
+      const answer = { on: "GET /channels", kind: "status", status: 200, times: 1 };
+      const names = Array.from({ length: 12 }, (_, count) => `Web ${count}`);
+      await box.control.faults(...names.map((name) => ({ ...answer, body: changed(name) })));
+    },
     /** From now on the list of channels is refused, or has fewer objects than it counts. */
     spoil: (status: number) => {
       const body = { channel: [], paginationInfo: { count: 1, pagenum: 1, pagesize: 10 } };
@@ -55,6 +66,17 @@ test.each(commands)("what %s %s could not read is named, and no success", async 
     }
     await box.control.control("DELETE", "/faults");
   }
+});
+
+test.each(commands)("no success of %s %s if the account changes all the time", async (...words) => {
+  const { keepChanging, box } = await inStack();
+  await keepChanging();
+  const made = words.map((word) => word.replace("made", join(box.folder, "made")));
+  const { code, out, err } = await run(...made);
+  expect({ code, text: out + err }).toEqual({
+    code: words[0] === "drift" || words.includes("stack:prod") ? 2 : 6,
+    text: expect.stringMatching(/The account changed\s+while the command was reading it/),
+  });
 });
 
 test("a saved account stays as it was if the next reading is not whole", async () => {
