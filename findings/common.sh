@@ -1,0 +1,56 @@
+# Sourced by the scripts beside it: a temporary folder, Pulumi of a pinned version, and expectations.
+#
+#   use_engine 3.259.0          puts that `pulumi` and the language host for Node.js first on PATH
+#   use_sdk 3.276.0             installs @pulumi/pulumi of that version in the current folder
+#   quietly COMMAND…            shows what it printed only if it fails
+#   expect "what it is" "$seen" "$wanted"
+#
+# Engines are built from their published Go modules (some minutes each), with Go 1.26. With ENGINES set
+# to a folder, they are kept there, in VERSION/bin, and used again.
+set -euo pipefail
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+engines=${ENGINES:-$folder/engines}
+export PULUMI_BACKEND_URL=file://$folder/backend PULUMI_HOME=$folder/home
+export PULUMI_CONFIG_PASSPHRASE=finding PULUMI_SKIP_UPDATE_CHECK=true NO_COLOR=1
+mkdir -p "$folder/backend" "$folder/work"
+path=$PATH
+cd "$folder/work"
+
+quietly() {
+  "$@" >"$folder/printed" 2>&1 || { cat "$folder/printed" >&2; exit 1; }
+}
+
+build_program() { # FOLDER NAME MODULE VERSION PACKAGE
+  mkdir -p "$folder/build/$2" && pushd "$folder/build/$2" >/dev/null
+  printf 'module build\n\ngo 1.26\n\nrequire %s v%s\n' "$3" "$4" >go.mod
+  local version=github.com/pulumi/pulumi/sdk/v3/go/common/version.Version
+  CGO_ENABLED=0 go build -mod=mod -tags osusergo,grpcnotrace -gcflags='all=-N -l' \
+    -ldflags "-s -w -X $version=v$4" -o "$1/$2" "$5"
+  popd >/dev/null
+}
+
+use_engine() {
+  local bin=$engines/$1/bin pulumi=github.com/pulumi/pulumi
+  [ -x "$bin/pulumi" ] || build_program "$bin" pulumi $pulumi/pkg/v3 "$1" $pulumi/pkg/v3/cmd/pulumi
+  # The last tagged module of this host; it works with newer engines.
+  [ -x "$bin/pulumi-language-nodejs" ] || build_program "$bin" pulumi-language-nodejs \
+    $pulumi/sdk/v3 3.68.0 $pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs
+  export PATH=$bin:$path
+  echo "Engine $(pulumi version)"
+}
+
+use_sdk() {
+  quietly npm install --no-audit --no-fund --prefix . "@pulumi/pulumi@$1"
+  install -m 755 node_modules/@pulumi/pulumi/pulumi-resource-pulumi-nodejs .
+  path=$folder/work:$path
+  echo "SDK $1"
+}
+
+expect() {
+  if [ "$2" = "$3" ]; then echo "  $1: $2"; else
+    echo "  $1: seen \"$2\", stated \"$3\"" >&2
+    exit 1
+  fi
+}
