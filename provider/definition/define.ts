@@ -96,6 +96,8 @@ export interface TextField extends FieldNotes {
 export interface NumberField extends FieldNotes {
   readonly type: "number";
   readonly integer?: true;
+  /** The service accepts fractions, but people give whole numbers: an integer in typed languages. */
+  readonly usuallyWhole?: true;
   readonly min?: number;
   readonly max?: number;
 }

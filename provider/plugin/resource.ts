@@ -148,7 +148,7 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
     const olds = plainValues(valuesOf(request.getOlds()));
     const news = Object.entries(valuesOf(request.getNews()));
     const program = objectOf(news.filter(([name]) => !reserved.includes(name)));
-    const { values, marked, faults } = await givenInputs(definition, program);
+    const { values, marked, faults } = givenInputs(definition, program);
     if (faults.length > 0) return checkResponse(program, faults);
     const added = addedInputs(request, definition, owner(olds), values, marked);
     const { inputs, failures } = await life.check(olds, { ...values, ...added });

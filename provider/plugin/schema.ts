@@ -22,7 +22,7 @@ export type TypeSpec =
   | { readonly type: "boolean" | "integer" | "number" | "string"; readonly plain?: true }
   | { readonly type: "array"; readonly items: TypeSpec }
   | { readonly type: "object"; readonly additionalProperties: TypeSpec }
-  | { readonly type?: "string"; readonly oneOf: readonly TypeSpec[]; readonly plain?: true }
+  | { readonly type: "string"; readonly oneOf: readonly TypeSpec[] }
   | { readonly $ref: string };
 
 /** A member of an object, a resource, or the configuration. */
@@ -91,27 +91,23 @@ const textOr = (other: TypeSpec): TypeSpec => ({
 interface KindTypes {
   readonly definition: Definition;
   readonly nested: readonly NestedType[];
-  /** Whether these are inputs of a resource, of which a text in base64 may be given as a file. */
-  readonly takesFiles?: true;
 }
 
-const takesFile = (field: Field, { takesFiles }: KindTypes): boolean =>
-  takesFiles === true && field.type === "text" && field.format === "base64";
-
-/** Type of a value, given and read alike: a nested type has one form for both. */
+/**
+ * Type of a value, given and read alike: a nested type has one form for both. Where one type can say
+ * it, none is a choice of types: generated code in Go would take anything and give anything back.
+ */
 const typeOf = (field: Field, types: KindTypes, enumName: string): TypeSpec => {
   switch (field.type) {
     case "text":
       if (field.values) return { $ref: `#/types/${pluginToken(enumName)}` };
-      if (takesFile(field, types)) return textOr({ $ref: "pulumi.json#/Asset" });
       return field.json ? textOr(anyObject) : { type: "string" };
     case "number":
-      return { type: field.integer ? "integer" : "number" };
+      return { type: field.integer || field.usuallyWhole ? "integer" : "number" };
     case "flag":
       return { type: "boolean" };
     case "reference":
-      // Not also the resource itself: generated code in Go has no type for a choice, and would take
-      // anything and give anything back. A plain text takes `channel.id` in every language.
+      // Not also the resource itself: a plain text takes `channel.id` in every language.
       return { type: "string" };
     case "object":
       return { $ref: `#/types/${pluginToken(nestedTypeName(types.nested, field))}` };
@@ -138,10 +134,7 @@ const referenceDoc = (field: Field): string[] => {
  */
 const propertyOf = (field: Field, types: KindTypes, enumName: string): PropertySpec => ({
   ...typeOf(field, types, enumName),
-  description: fieldDoc(
-    { ...field, doc: [field.doc, ...referenceDoc(field)].join(" ") },
-    takesFile(field, types) ? "Base64 text, or a file as an asset." : undefined,
-  ),
+  description: fieldDoc({ ...field, doc: [field.doc, ...referenceDoc(field)].join(" ") }),
   ...(isSecret(field) ? { secret: true } : {}),
 });
 
@@ -202,17 +195,22 @@ const typesOf = (types: KindTypes): (readonly [string, ObjectSpec | EnumSpec])[]
 
 const argumentTypes: Readonly<Record<ResourceArgument["form"], TypeSpec>> = {
   flag: { type: "boolean", plain: true },
-  "flag or ID": { oneOf: [{ type: "boolean" }, { type: "string" }], plain: true },
+  "flag or ID": { type: "string", plain: true },
   object: anyObject,
   text: { type: "string", plain: true },
 };
+
+const firstSentence = (text = ""): string => /^.*?\.(?= |$)/.exec(text)?.[0] ?? text;
 
 /** Without `profile`: several accounts are several providers here. */
 const argumentProperties = (): PropertySpecs =>
   Object.fromEntries(
     resourceArguments
       .filter(({ name }) => name !== "profile")
-      .map(({ name, form, doc }) => [name, { ...argumentTypes[form], description: doc.join(" ") }]),
+      .map(({ name, form, doc }) => [
+        name,
+        { ...argumentTypes[form], description: firstSentence(doc[0]) },
+      ]),
   );
 
 const outputsOf = (types: KindTypes): ObjectSpec => {
@@ -234,7 +232,7 @@ const resourceSpec = (types: KindTypes): ResourceSpec => {
       ...ruleDoc(rule),
     ].join(" "),
     inputProperties: {
-      ...propertiesOf(fields, { ...types, takesFiles: true }, kind),
+      ...propertiesOf(fields, types, kind),
       ...argumentProperties(),
     },
     requiredInputs: mustBeGiven(types.definition),
@@ -250,11 +248,7 @@ const findSpec = (types: KindTypes): FunctionSpec => {
   if (!field) throw new Error(`There is no field by which people identify ${withArticle(noun)}`);
   const outputs = outputsOf(types);
   return {
-    description: [
-      `Finds an existing ${noun} by its ${key} and reads it without managing it.`,
-      "Each preview and update requests the list once and reads the object once.",
-      "The run fails if no object matches, or if several do.",
-    ].join(" "),
+    description: `Finds an existing ${noun} by its ${key} and reads it without managing it; fails unless exactly one matches.`,
     inputs: {
       type: "object",
       properties: {
@@ -291,16 +285,11 @@ const settingProperties = (of: "config" | "provider"): PropertySpecs =>
     }),
   );
 
-/** What only programs in TypeScript have, and what stands for it elsewhere. One line: Python's tools allow no more. */
-const elsewhere = [
-  "The plugin serves every Pulumi language;",
-  `TypeScript programs can instead use the classes of the npm package \`${packageName}\`, which need no plugin.`,
-  "Only the classes offer the following.",
-  "`fromEnv`: with the plugin, use a secret in the stack's configuration, which the state encrypts.",
-  "`ConversationAccount`: declare its six resources one by one.",
-  "`profile`: declare one explicit provider per account.",
-  "Resources instead of IDs: pass `channel.id` and so on.",
-].join(" ");
+/**
+ * Where the package is found. Go's generated code has its import path from it; a release has the
+ * repository of its package.json.
+ */
+const packagePage = `https://www.npmjs.com/package/${packageName}`;
 
 /**
  * Returns the plugin's package schema, derived from the definitions: the response to `GetSchema`,
@@ -313,8 +302,9 @@ export const packageSchema = (): PackageSchema => {
   return {
     name: "conversation",
     displayName: "Conversation",
+    repository: packagePage,
     ...about,
-    description: `${description} ${elsewhere}`,
+    description: `${description} This plugin serves every Pulumi language.`,
     language: {
       // Not the npm package's own name, which a program in TypeScript may depend on, too.
       nodejs: {

@@ -1,5 +1,4 @@
-import { assetContent, takesFile } from "../definition/asset-content.js";
-import type { Definition, Field, Fields } from "../definition/define.js";
+import type { Definition, Fields } from "../definition/define.js";
 import { fieldsWithSecrets, valuesIn, wrongKind } from "../definition/fields.js";
 import { filledTexts, isObject, type JsonObject, objectOf } from "../kernel/json.js";
 import { urnParts } from "../kernel/owner.js";
@@ -70,45 +69,27 @@ export interface GivenInputs {
   readonly faults: readonly string[];
 }
 
-/**
- * Converts a program's inputs for the lifecycle, including files given as assets, and finds invalid
- * values.
- */
-export const givenInputs = async (
-  definition: Definition,
-  news: JsonObject,
-): Promise<GivenInputs> => {
-  const faults: string[] = [];
+/** Converts a program's inputs for the lifecycle, and finds invalid values. */
+export const givenInputs = (definition: Definition, news: JsonObject): GivenInputs => {
   const tree = changed(news, withoutOutput);
-  const marked: [string, unknown][] = [];
-  for (const [key, value] of Object.entries(isObject(tree) ? tree : {})) {
-    const field = Object.hasOwn(definition.fields, key) ? definition.fields[key] : undefined;
-    const isSealed = isSecretValue(value);
-    const content = await fileContent(field, isSealed ? value.value : value, key);
-    if (content?.fault !== undefined) faults.push(content.fault);
-    const taken = content ? content.base64 : value;
-    marked.push([key, content && isSealed ? secret(taken) : taken]);
-  }
-  const given = objectOf(marked);
-  const open = changed(given, opened);
-  if (isObject(open)) faults.push(...wrongReferences(definition.fields, open));
-  return { values: plainValues(given), marked: given, faults };
+  const marked = isObject(tree) ? tree : {};
+  const open = changed(marked, opened);
+  const plain = plainValues(marked);
+  // A text in the schema, which has one type for it.
+  const values = plain.adopt === "true" ? { ...plain, adopt: true } : plain;
+  return { values, marked, faults: isObject(open) ? faultsIn(definition, open) : [] };
 };
 
-/** The content of an asset in place of a text; undefined if the value is none. */
-const fileContent = async (
-  field: Field | undefined,
-  value: unknown,
-  property: string,
-): Promise<{ readonly base64?: string; readonly fault?: string } | undefined> => {
-  if (!isA("asset", value) && !isA("archive", value)) return undefined;
-  if (!field || !takesFile(field)) return { fault: `${property}: must not be an asset` };
-  const { path } = value;
-  return assetContent(
-    isA("asset", value) && typeof path === "string" && path !== "" ? path : undefined,
-    property,
-  );
-};
+const faultsIn = ({ fields }: Definition, values: JsonObject): readonly string[] => [
+  ...Object.entries(values).flatMap(([property, value]) =>
+    isA("asset", value) || isA("archive", value)
+      ? [
+          `${property}: must not be an asset; give the file's content as text, in base64 if it is binary`,
+        ]
+      : [],
+  ),
+  ...wrongReferences(fields, values),
+];
 
 const wrongReferences = (fields: Fields, values: JsonObject): readonly string[] =>
   valuesIn(fields, values).flatMap(({ field, path, value }) => {

@@ -34,6 +34,7 @@ export const account = defineResource({
       fields: {
         sameCaseDuration: number({
           doc: "Time within which a returning customer's conversation joins the same case. The vendor does not state the unit; the range is that of minutes in a week.",
+          usuallyWhole: true,
           min: 1,
           max: 10_080,
         }),
@@ -48,6 +49,7 @@ export const account = defineResource({
       fields: {
         timeout: number({
           doc: "Idle time, in minutes, after which the customer must start a new conversation.",
+          usuallyWhole: true,
           min: 3,
           max: 10_080,
           serviceDefault: 240,

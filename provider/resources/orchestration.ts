@@ -39,6 +39,7 @@ export const orchestration = defineResource({
             }),
             bypassVaDuration: number({
               doc: "Number of minutes within which a returning customer's conversation skips the bot and goes to the agent.",
+              usuallyWhole: true,
               min: 1,
               max: 10_080,
             }),
