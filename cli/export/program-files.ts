@@ -62,7 +62,7 @@ export const projectFiles = (
         main: "index.ts",
         scripts: { check: "tsc --noEmit" },
         dependencies: {
-          "@pulumi/pulumi": "^3.270.0",
+          "@pulumi/pulumi": "^3.276.0",
           [packageName]: packed()?.dependency ?? `^${packageVersion()}`,
         },
         devDependencies: { typescript: "^6.0.3" },

@@ -18,18 +18,18 @@ import { buildGoPrograms, type FetchOptions, type GoProgram, LEAST_GO } from "./
 
 /** The release that is fetched if none is found, and what building it from its Go modules takes. */
 export const release = {
-  version: "3.259.0",
+  version: "3.276.0",
   installer: "https://get.pulumi.com/install.sh",
   programs: [
     {
       name: "pulumi",
-      modules: { "github.com/pulumi/pulumi/pkg/v3": "v3.259.0" },
+      modules: { "github.com/pulumi/pulumi/pkg/v3": "v3.276.0" },
       package: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
       flags: [
         "-tags",
         "osusergo,grpcnotrace",
         "-ldflags",
-        "-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v3.259.0",
+        "-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v3.276.0",
       ],
     },
     {

@@ -96,20 +96,16 @@ const builtFrom = createHash("sha256")
 const hostsFolder = (cache: string): string =>
   join(cache, "language-hosts", `${release.version}-${builtFrom}`);
 
-/** The SDK of the same release, what generated packages import, and what installs them. */
-const requirements = [
-  `pulumi==${release.version}`,
-  "parver",
-  "semver",
-  "pip",
-  "setuptools",
-  "wheel",
-];
+/** The newest release of Python's SDK that PyPI has. */
+const PYTHON_SDK = "3.272.0";
+
+/** That SDK, what generated packages import, and what installs them. */
+const requirements = [`pulumi==${PYTHON_SDK}`, "parver", "semver", "pip", "setuptools", "wheel"];
 const LEAST_PYTHON = "3.10";
 
 /** Compiled packages are those of one minor version of Python. */
 const packagesFolder = (cache: string, python: string): string =>
-  join(cache, "python-packages", `pulumi-${release.version}-python-${python}`);
+  join(cache, "python-packages", `pulumi-${PYTHON_SDK}-python-${python}`);
 
 /** The version of the Python on PATH, or why none can be used. */
 const findPython = async (

@@ -15,7 +15,7 @@ const ofPulumi = createRequire(
   isPulumis ? `${script.replace(/[\\/]index\.js$/, "")}/index.js` : __filename,
 );
 
-const unused = ["@npmcli/arborist", "normalize-package-data", "../../automation"];
+const unused = ["normalize-package-data", "../../automation"];
 const tracing = [
   ...["exporter-zipkin", "instrumentation", "instrumentation-grpc", "resources"],
   ...["sdk-trace-base", "sdk-trace-node"],
