@@ -43,15 +43,6 @@ const reservoir: RateLimitClient["pace"] = async ({ rate, burst }) => {
   return (_endpoint, attempt) => limiter.schedule(attempt);
 };
 
-/** An empty job is admitted, then the call is made outside, as Octokit's throttling plugin does it. */
-const spaced: RateLimitClient["pace"] = async ({ rate }) => {
-  const limiter = new Bottleneck({ maxConcurrent: 1, minTime: 1000 / rate });
-  return async (_endpoint, attempt) => {
-    await limiter.schedule(async () => {});
-    return attempt();
-  };
-};
-
 class Refused extends Error {
   constructor(readonly response: HttpResponse) {
     super("429");
@@ -75,36 +66,17 @@ const retried: RateLimitClient["pace"] = async () => {
   };
 };
 
-const backOffMs = [1_000, 2_000, 4_000];
-
-const backingOff: RateLimitClient["pace"] =
-  async ({ clock }) =>
-  async (_endpoint, attempt) => {
-    let response = await attempt();
-    for (const ms of backOffMs) {
-      if (response.status !== 429) break;
-      await clock.sleep(ms);
-      response = await attempt();
-    }
-    return response;
-  };
-
-/** The name under which ours appears. */
-export const ourName = "pulumi-conversation";
-
 /** The compared clients, ours first. */
 export const clients: readonly RateLimitClient[] = [
-  { name: ourName, how: "knows the rate and the burst, learns from a 429", pace: ours },
+  {
+    name: "pulumi-conversation",
+    how: "knows the rate and the burst, learns from a 429",
+    pace: ours,
+  },
   {
     name: "bottleneck reservoir",
     how: "reservoirIncrease as in its README; knows the rate and the burst",
     pace: reservoir,
   },
-  {
-    name: "Octokit style",
-    how: "bottleneck with maxConcurrent 1 and minTime 1/rate; knows the rate",
-    pace: spaced,
-  },
   { name: "p-retry", how: "its defaults: 10 retries after 1, 2, 4, … 512 s", pace: retried },
-  { name: "1-2-4 s back-off", how: "three retries, then gives up", pace: backingOff },
 ];

@@ -21,18 +21,9 @@ const each = (statement: string): string =>
 
 /** The values of our resources, as the engine sees them. */
 const values = `{
-  name: "bench-" + n, type: "basic", active: true, owner: "sameValues/bench/0123456789abcdef/small-" + n,
+  name: "bench-" + n, type: "basic", active: true, owner: "sameCalls/bench/0123456789abcdef/small-" + n,
   basicAuth: { username: "hub", password: pulumi.secret("no-real-secret") },
 }`;
-
-/** A provider that does nothing: it returns its inputs at once. */
-const sameValues = (): string => `
-const pulumi = require("@pulumi/pulumi");
-const provider = { create: async (inputs) => ({ id: inputs.name, outs: inputs }) };
-class Small extends pulumi.dynamic.Resource {
-  constructor(name, props) { super(provider, name, props); }
-}
-${each(`new Small("small-" + n, ${values})`)}`;
 
 /** The provider in the state: a path into this build, as long as our pointer. */
 const sameCallsPointer = (): string => {
@@ -57,9 +48,9 @@ ${each(`new ${kind.kind}("small-" + n, {
 
 /**
  * The texts of the programs that are compared, in this order: one whose resources have the same
- * values as ours, the secret among them, one whose provider makes the same calls besides, and ours.
+ * values as ours, the secret among them, and whose provider makes the same calls; and ours.
  */
-const programs = { sameValues, sameCalls, ours } as const;
+const programs = { sameCalls, ours } as const;
 
 type ProgramName = keyof typeof programs;
 
@@ -70,8 +61,7 @@ interface BenchProject {
   readonly cli: PulumiCli;
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
-  /** The service of a program that calls one. */
-  readonly emulator: Emulator | undefined;
+  readonly emulator: Emulator;
 }
 
 /** Writes a project with one of the programs into a new folder. */
@@ -94,7 +84,7 @@ const ownNodeFirst = (): string => [dirname(process.execPath), process.env.PATH]
 const projectEnvironment = (
   folder: string,
   cli: PulumiCli,
-  emulator: Emulator | undefined,
+  emulator: Emulator,
 ): NodeJS.ProcessEnv => ({
   ...environmentFor(cli, { ...process.env, PATH: ownNodeFirst() }),
   ...ownPulumi({
@@ -104,7 +94,7 @@ const projectEnvironment = (
   }),
   // Keeps real bucket data out of the benchmark, and the benchmark out of that data.
   XDG_CACHE_HOME: join(folder, "cache"),
-  ...(emulator ? emulatorEnvironment(emulator) : {}),
+  ...emulatorEnvironment(emulator),
   // The emulator has no limit: ours must not keep to those of a plan.
   CONVERSATION_BURST: String(10 * resourceCount),
   CONVERSATION_SCOPE: defaultScopes.join(" "),
@@ -162,14 +152,14 @@ const timeKey = (program: ProgramName, command: string): string => `${program} $
  */
 const turn = async (projects: readonly BenchProject[]): Promise<Times> => {
   for (const project of projects) {
-    if (project.emulator) await fetch(`${project.emulator.controlUrl}/reset`, { method: "POST" });
+    await fetch(`${project.emulator.controlUrl}/reset`, { method: "POST" });
     await timePulumi(project, ["stack", "init", "--no-select"]);
   }
   const times = new Map<string, number>();
   for (const [command, args] of Object.entries(commands))
     for (const project of projects) {
       times.set(timeKey(project.program, command), await timePulumi(project, args));
-      if (command === "up" && project.emulator) await assertCreated(project.emulator);
+      if (command === "up") await assertCreated(project.emulator);
     }
   for (const project of projects) await timePulumi(project, ["stack", "rm", "--yes"]);
   return times;
@@ -186,15 +176,8 @@ const leastSeconds = async (projects: readonly BenchProject[]) => {
 
 const figureOf = (command: string, least: (program: ProgramName) => number): CommandFigure => {
   const seconds = least("ours");
-  const [sameValuesSeconds, sameCallsSeconds] = [least("sameValues"), least("sameCalls")];
-  return {
-    command,
-    sameValuesSeconds,
-    sameCallsSeconds,
-    seconds,
-    overSameValues: seconds / sameValuesSeconds,
-    overSameCalls: seconds / sameCallsSeconds,
-  };
+  const sameCallsSeconds = least("sameCalls");
+  return { command, sameCallsSeconds, seconds, overSameCalls: seconds / sameCallsSeconds };
 };
 
 /** Pulumi's commands with this package on a service without limits, against the engine's own time. */
@@ -206,12 +189,10 @@ export const measureEngine = async (
   const folder = mkdtempSync(join(tmpdir(), "conversation-bench-"));
   const projects: BenchProject[] = [];
   try {
-    for (const program of ["sameValues", "sameCalls", "ours"] as const) {
+    for (const program of ["sameCalls", "ours"] as const) {
       const own = join(folder, program);
       writeBenchProject(own, program);
-      // Those whose provider talks to a service get one each.
-      const isCaller = program === "sameCalls" || program === "ours";
-      const emulator = isCaller ? await startEmulator({ plan: "none" }) : undefined;
+      const emulator = await startEmulator({ plan: "none" });
       const env = projectEnvironment(own, cli, emulator);
       projects.push({ program, folder: own, cli, signal, env, emulator });
     }
@@ -221,7 +202,7 @@ export const measureEngine = async (
     );
     return { resources: resourceCount, pulumi: cli.version, commands: figures };
   } finally {
-    for (const { emulator } of projects) await emulator?.close();
+    for (const { emulator } of projects) await emulator.close();
     rmSync(folder, { recursive: true, force: true });
   }
 };

@@ -45,14 +45,11 @@ export interface AloneFigure {
 export interface CommandFigure {
   readonly command: string;
   /**
-   * With a dynamic provider that answers at once, and resources that have the values of this
-   * package's, the secret among them.
+   * With a dynamic provider that makes the same calls and does nothing else, and resources that have
+   * the values of this package's, the secret among them.
    */
-  readonly sameValuesSeconds: number;
-  /** The same with a provider that makes the same calls, and does nothing else. */
   readonly sameCallsSeconds: number;
   readonly seconds: number;
-  readonly overSameValues: number;
   readonly overSameCalls: number;
 }
 
@@ -94,11 +91,6 @@ export interface Figures {
   readonly creation: readonly CreationFigure[];
   /** The same on one plan with a bucket that others use too. */
   readonly disturbed: readonly CreationFigure[];
-  /** Cross-check: one setting in real time beside the same in virtual time. */
-  readonly crossCheck: {
-    readonly real: readonly CreationFigure[];
-    readonly virtual: readonly CreationFigure[];
-  };
   /** In real time, over loopback. */
   readonly pacer: readonly AloneFigure[];
   readonly engine: EngineFigure | Skipped;

@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { parentPort, Worker, workerData } from "node:worker_threads";
-import { systemClock } from "../provider/kernel/clock.js";
 import { clients } from "./clients.js";
 import type { CreationFigure, Situation } from "./figures.js";
 import {
@@ -10,7 +9,6 @@ import {
   inVirtualTime,
   kind,
   rateFor,
-  realSession,
   type Setting,
 } from "./session.js";
 
@@ -146,14 +144,4 @@ const answerTo = async (asked: CreationCase): Promise<VirtualAnswer> => {
 if (workerData === role)
   parentPort?.on("message", async (asked: CreationCase) =>
     parentPort?.postMessage(await answerTo(asked)),
-  );
-
-/** The cases in real time, all at once, each with its own emulator. */
-export const inRealTime = (cases: readonly CreationCase[]): Promise<CreationFigure[]> =>
-  Promise.all(
-    cases.map(async (given) => {
-      await using session = await realSession(creationSetting(given), systemClock);
-      // Awaited here, before the session is closed.
-      return await measureCreation(session, given);
-    }),
   );

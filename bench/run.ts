@@ -1,27 +1,22 @@
-import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { CommandFailure, messageOf } from "../cli/command.js";
 import { interruption, unlessAborted } from "../cli/interruption.js";
 import { type Progress, progressOn } from "../cli/terminal/progress.js";
-import { packageRoot, packageVersion } from "../provider/kernel/package.js";
+import { packageVersion } from "../provider/kernel/package.js";
 import { plans } from "../provider/service/plans.js";
 import { clients } from "./clients.js";
 import { measureEngine } from "./engine-floor.js";
 import type { CreationFigure, EngineFigure, Figures, Skipped } from "./figures.js";
 import { measureOverhead, measurePacerAlone } from "./overhead.js";
-import { type CreationCase, inRealTime, virtualRuns } from "./pacing.js";
-import { chart, report } from "./report.js";
+import { type CreationCase, virtualRuns } from "./pacing.js";
+import { report } from "./report.js";
 import { burstFor, inFlight, network } from "./session.js";
 
 const counts = [10, 50, 200] as const;
 
-/** The number of resources that the chart and the disturbed buckets are about. */
+/** The number of resources that the disturbed buckets are about. */
 const usualCount = 50;
-
-/** Small enough for real time: an ideal of 12 seconds, and no client takes much longer. */
-const crossChecked = { plan: "enterprise", burst: 4, resources: 16, situation: "alone" } as const;
 
 const forEveryClient = (given: Omit<CreationCase, "client">): readonly CreationCase[] =>
   clients.map(({ name }) => ({ ...given, client: name }));
@@ -84,7 +79,7 @@ const virtually = async (options: MeasureOptions) => {
   const disturbed = await part(options, "The same with a bucket that others use", () =>
     created(disturbedCases()),
   );
-  return { creation, disturbed, virtual: await created(forEveryClient(crossChecked)) };
+  return { creation, disturbed };
 };
 
 const engineOrReason = async (options: MeasureOptions): Promise<EngineFigure | Skipped> => {
@@ -101,10 +96,7 @@ const engineOrReason = async (options: MeasureOptions): Promise<EngineFigure | S
 /** Measures everything, one part after the other, so that none disturbs another. */
 const measure = async (options: MeasureOptions): Promise<Figures> => {
   const start = performance.now();
-  const { creation, disturbed, virtual } = await virtually(options);
-  const real = await part(options, "Cross-check in real time", () =>
-    inRealTime(forEveryClient(crossChecked)),
-  );
+  const { creation, disturbed } = await virtually(options);
   const pacer = await part(options, "The pacer alone, in real time", measurePacerAlone);
   const overhead = await part(options, "Client against its HTTP library", measureOverhead);
   const engine = await engineOrReason(options);
@@ -116,7 +108,6 @@ const measure = async (options: MeasureOptions): Promise<Figures> => {
     line: network,
     creation,
     disturbed,
-    crossCheck: { real, virtual },
     pacer,
     engine,
     overhead,
@@ -126,12 +117,10 @@ const measure = async (options: MeasureOptions): Promise<Figures> => {
 
 const usage = `npm run bench                  measure and print tables
 npm run bench -- --json        print one JSON object instead
-npm run bench -- --write       also draw docs/bench.svg
 npm run bench -- --no-engine   skip pulumi up`;
 
 const options = {
   json: { type: "boolean", default: false },
-  write: { type: "boolean", default: false },
   "no-engine": { type: "boolean", default: false },
   help: { type: "boolean", short: "h", default: false },
 } as const;
@@ -151,11 +140,6 @@ const main = async (args: readonly string[]): Promise<void> => {
   const progress = progressOn(process.stderr);
   try {
     const figures = await measure({ progress, signal, withoutEngine: wanted["no-engine"] });
-    if (wanted.write) {
-      const path = join(packageRoot(), "docs", "bench.svg");
-      writeFileSync(path, chart(figures, usualCount));
-      progress.note(`Drawn: ${path}`);
-    }
     const lines = wanted.json ? [JSON.stringify(figures, null, 2)] : ["", ...report(figures)];
     await new Promise((written) => process.stdout.write(`${lines.join("\n")}\n`, written));
   } finally {

@@ -290,26 +290,22 @@ const overNetwork = (
   };
 };
 
-interface Time {
-  readonly clock: Clock;
-  readonly kind: "real" | "manual";
-  readonly virtual?: VirtualTime;
-}
-
 /** Time stands still while a call is under way. */
 const held = (transport: Transport, virtual: VirtualTime): Transport => ({
   send: (request) => virtual.holding(() => transport.send(request)),
   close: () => transport.close(),
 });
 
-const opened = async ({ client, plan, burst }: Setting, time: Time): Promise<BenchSession> => {
-  const { clock, virtual } = time;
-  const emulator = await startEmulator({ clock: time.kind, plan, burst });
-  virtual?.onAdvance((ms) => emulator.advance(ms));
+const opened = async (
+  { client, plan, burst }: Setting,
+  clock: VirtualTime,
+): Promise<BenchSession> => {
+  const emulator = await startEmulator({ clock: "manual", plan, burst });
+  clock.onAdvance((ms) => emulator.advance(ms));
   const environment = emulatorEnvironment(emulator);
   const settings = readSettings({ environment, config: () => undefined });
   const traffic: Traffic = { calls: 0, refused: 0 };
-  const direct = virtual ? held(httpTransport(), virtual) : httpTransport();
+  const direct = held(httpTransport(), clock);
   const tenant = settings.baseUrl;
   const transport = overNetwork(direct, clock, traffic, (url) => url.startsWith(tenant));
   const pace = await client.pace({ clock, tenant, plan, burst, rate: rateFor(plan) });
@@ -322,17 +318,13 @@ const opened = async ({ client, plan, burst }: Setting, time: Time): Promise<Ben
     neighbour,
     clock,
     traffic,
-    during: (work) => virtual?.during(work) ?? work,
+    during: (work) => clock.during(work),
     [Symbol.asyncDispose]: async () => {
       await Promise.all([service.close(), neighbour.close()]);
       await emulator.close();
     },
   };
 };
-
-/** A session in real time. */
-export const realSession = (setting: Setting, clock: Clock): Promise<BenchSession> =>
-  opened(setting, { clock, kind: "real" });
 
 /**
  * Runs in virtual time. Process-wide: one at a time, and nothing else that needs timers beside it.
@@ -344,7 +336,7 @@ export const inVirtualTime = async <T>(
   const virtual = new VirtualTime();
   const restore = virtual.install();
   try {
-    await using session = await opened(setting, { clock: virtual, kind: "manual", virtual });
+    await using session = await opened(setting, virtual);
     return await work(session);
   } finally {
     restore();
