@@ -69,8 +69,8 @@ const needingPulumi = (root: string): readonly string[] =>
   );
 
 /** Tests with programs in other languages than TypeScript, or with the plugin of a folder. */
-const needingLanguageHosts = ["interruption", "plugin-languages"].map((name) =>
-  join("test", "built", `${name}.test.ts`),
+const needingLanguageHosts = ["interruption", "plugin-languages", "plugin-typed-languages"].map(
+  (name) => join("test", "built", `${name}.test.ts`),
 );
 
 /** Where the tests find the Pulumi CLI, and a network that they leave alone. */

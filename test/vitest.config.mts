@@ -26,6 +26,7 @@ const longest = [
   "engine",
   "new-project",
   "plugin-languages",
+  "plugin-typed-languages",
   "plugin",
   "killed-commands",
   "two-clients",

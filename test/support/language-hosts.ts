@@ -8,6 +8,7 @@ import { release } from "../../cli/get-pulumi/get-pulumi.js";
 import {
   buildGoPrograms,
   type FetchOptions,
+  findGo,
   type GoProgram,
 } from "../../cli/get-pulumi/go-modules.js";
 import { packageRoot } from "../../provider/kernel/package.js";
@@ -24,8 +25,8 @@ import { environmentOfPackages } from "../../provider/service/settings.js";
 /*
  * Language hosts for programs that use the provider plugin. Pulumi's own release has them. For a Pulumi that was
  * built from Go modules they are built the same way, once per user: the one for YAML as it is published, those
- * for Python and for plugins that run on Node.js from published parts (`built-hosts`). What Python programs
- * import is fetched once, too, so that no test needs the network.
+ * for Python, for plugins that run on Node.js, and for the packages of Node.js and Go from published parts
+ * (`built-hosts`). What Python programs import is fetched once, too. Go fetches into its own caches.
  */
 
 /** Languages of programs, by the names of their language hosts. */
@@ -79,6 +80,7 @@ const programs: readonly GoProgram[] = [
     },
   },
   { name: "pulumi-language-nodejs", modules, package: { source }, flags },
+  { name: "pulumi-language-go", modules, package: { source }, flags },
 ];
 
 /** Changes with everything that the built hosts are made from. */
@@ -151,12 +153,9 @@ const fetchPackages = async (
 };
 
 const buildHosts = (root: string, options: FetchOptions): Promise<string | undefined> => {
-  const note = "Building the language hosts for YAML and Python: about 2 minutes, once per user.";
+  const note = "Building language hosts for other languages: about 2 minutes, once per user.";
   return buildGoPrograms(programs, root, { ...options, note });
 };
-
-const noGo =
-  "Pulumi publishes no module of its language host, and its programs fetch modules while they run";
 
 /** The hosts that are beside this Pulumi or were built before. */
 const findLanguageHosts = async (
@@ -164,9 +163,9 @@ const findLanguageHosts = async (
   env: NodeJS.ProcessEnv,
 ): Promise<LanguageHosts> => {
   const cache = cacheFolder(env);
-  const folders = [bin, join(hostsFolder(cache), "bin")].join(delimiter);
-  const host = (language: Language, environment = {}): LanguageHost => {
-    const path = findProgram(`pulumi-language-${language}`, folders);
+  const built = join(hostsFolder(cache), "bin");
+  const host = (language: Language, environment = {}, folders = [bin, built]): LanguageHost => {
+    const path = findProgram(`pulumi-language-${language}`, folders.join(delimiter));
     if (path === undefined) return { reason: "its language host was not built" };
     const PATH = [dirname(path), bin, env.PATH ?? ""].join(delimiter);
     return { path, environment: { PATH, ...environment } };
@@ -178,11 +177,20 @@ const findLanguageHosts = async (
     if (!existsSync(packages)) return { reason: "the packages of its programs were not fetched" };
     return host("python", { PIP_NO_INDEX: "1", PIP_FIND_LINKS: packages });
   };
-  const limits = hostLimits({ command }, env);
+  const goHost = async (): Promise<LanguageHost> => {
+    const found = await findGo(env);
+    if ("missing" in found) return { reason: found.missing };
+    const made = host("go");
+    if ("reason" in made) return made;
+    const PATH = [made.environment.PATH, dirname(found.go)].join(delimiter);
+    return { ...made, environment: { PATH } };
+  };
+  // The one beside a Pulumi that was built from Go modules runs programs, but generates no packages.
+  const generating = hostLimits({ command }, env) === undefined ? [bin] : [built];
   return {
-    nodejs: limits === undefined ? host("nodejs") : { reason: limits },
+    nodejs: host("nodejs", {}, generating),
     python: await pythonHost(),
-    go: { reason: noGo },
+    go: await goHost(),
     yaml: host("yaml"),
   };
 };

@@ -1,5 +1,5 @@
 // Command pulumi-language-NAME is a language host for tests, for machines that have Pulumi from its published
-// Go modules alone: NAME is python or nodejs. Pulumi's own hosts have no tagged modules after release 3.68, and
+// Go modules alone: NAME is python, nodejs or go. Pulumi's own hosts have no tagged modules after release 3.68, and
 // those of 3.68 generate no code and run no plugins.
 //
 // It only joins what Pulumi publishes with the engine's release: the toolchain that runs pip and virtual
@@ -35,12 +35,17 @@ func main() {
 
 // The language host that this program is named after.
 func hostFor(program, engine string) (pulumirpc.LanguageRuntimeServer, error) {
-	switch name := strings.TrimPrefix(filepath.Base(program), "pulumi-language-"); name {
+	name := strings.TrimPrefix(filepath.Base(program), "pulumi-language-")
+	base := anyHost{language: name}
+	switch name {
 	case "python":
 		script := filepath.Join(filepath.Dir(program), "pulumi-language-python-exec")
-		return &pythonHost{engine: engine, script: script}, nil
+		return &pythonHost{anyHost: base, engine: engine, script: script}, nil
 	case "nodejs":
-		return &nodeHost{}, nil
+		return &nodeHost{base}, nil
+	case "go":
+		// It generates packages. Programs that the Automation API runs inline need no host.
+		return &base, nil
 	default:
 		return nil, fmt.Errorf("no language host for %q", name)
 	}
@@ -80,6 +85,7 @@ func serve(engine string) error {
 // What every host here answers alike.
 type anyHost struct {
 	pulumirpc.UnimplementedLanguageRuntimeServer
+	language string
 }
 
 func (anyHost) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {

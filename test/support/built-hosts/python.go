@@ -4,16 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/pulumi/pulumi/pkg/v3/codegen/hcl2/syntax"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/pcl"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/python"
-	"github.com/pulumi/pulumi/pkg/v3/codegen/schema"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
@@ -158,51 +155,6 @@ func (h *pythonHost) programArguments(request *pulumirpc.RunRequest) []string {
 		}
 	}
 	return append(append(arguments, request.Info.EntryPoint), request.Args...)
-}
-
-// A loader of schemas that asks the engine, and what closes it.
-func loaderAt(target string) (schema.ReferenceLoader, io.Closer, error) {
-	client, err := schema.NewLoaderClient(target)
-	if err != nil {
-		return nil, nil, err
-	}
-	return schema.NewCachedLoader(client), client, nil
-}
-
-func (h *pythonHost) GeneratePackage(
-	_ context.Context, request *pulumirpc.GeneratePackageRequest,
-) (*pulumirpc.GeneratePackageResponse, error) {
-	loader, closer, err := loaderAt(request.LoaderTarget)
-	if err != nil {
-		return nil, err
-	}
-	defer closer.Close()
-	var spec schema.PackageSpec
-	if err := json.Unmarshal([]byte(request.Schema), &spec); err != nil {
-		return nil, err
-	}
-	bound, found, err := schema.BindSpec(spec, loader, schema.ValidationOptions{AllowDanglingReferences: true})
-	if err != nil {
-		return nil, err
-	}
-	response := &pulumirpc.GeneratePackageResponse{Diagnostics: plugin.HclDiagnosticsToRPCDiagnostics(found)}
-	if found.HasErrors() {
-		return response, nil
-	}
-	files, err := python.GeneratePackage("pulumi-language-python", bound, request.ExtraFiles, loader)
-	if err != nil {
-		return nil, err
-	}
-	for name, content := range files {
-		path := filepath.Join(request.Directory, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(path, content, 0o644); err != nil {
-			return nil, err
-		}
-	}
-	return response, nil
 }
 
 func (h *pythonHost) GenerateProgram(

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+
+	golang "github.com/pulumi/pulumi/pkg/v3/codegen/go"
+	"github.com/pulumi/pulumi/pkg/v3/codegen/nodejs"
+	"github.com/pulumi/pulumi/pkg/v3/codegen/python"
+	"github.com/pulumi/pulumi/pkg/v3/codegen/schema"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+)
+
+// The files of a package for a language, by Pulumi's generator for it.
+func (h anyHost) generate(
+	bound *schema.Package, request *pulumirpc.GeneratePackageRequest, loader schema.ReferenceLoader,
+) (map[string][]byte, error) {
+	switch tool := "pulumi-language-" + h.language; h.language {
+	case "go":
+		return golang.GeneratePackage(tool, bound, nil)
+	case "nodejs":
+		return nodejs.GeneratePackage(tool, bound, request.ExtraFiles, nil, request.Local, loader)
+	default:
+		return python.GeneratePackage(tool, bound, request.ExtraFiles, loader)
+	}
+}
+
+// A loader of schemas that asks the engine, and what closes it.
+func loaderAt(target string) (schema.ReferenceLoader, io.Closer, error) {
+	client, err := schema.NewLoaderClient(target)
+	if err != nil {
+		return nil, nil, err
+	}
+	return schema.NewCachedLoader(client), client, nil
+}
+
+func (h anyHost) GeneratePackage(
+	_ context.Context, request *pulumirpc.GeneratePackageRequest,
+) (*pulumirpc.GeneratePackageResponse, error) {
+	loader, closer, err := loaderAt(request.LoaderTarget)
+	if err != nil {
+		return nil, err
+	}
+	defer closer.Close()
+	var spec schema.PackageSpec
+	if err := json.Unmarshal([]byte(request.Schema), &spec); err != nil {
+		return nil, err
+	}
+	bound, found, err := schema.BindSpec(spec, loader, schema.ValidationOptions{AllowDanglingReferences: true})
+	if err != nil {
+		return nil, err
+	}
+	response := &pulumirpc.GeneratePackageResponse{Diagnostics: plugin.HclDiagnosticsToRPCDiagnostics(found)}
+	if found.HasErrors() {
+		return response, nil
+	}
+	files, err := h.generate(bound, request, loader)
+	if err != nil {
+		return nil, err
+	}
+	for name, content := range files {
+		path := filepath.Join(request.Directory, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	return response, nil
+}
