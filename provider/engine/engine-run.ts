@@ -54,7 +54,11 @@ export const engineRun = (door: EngineDoor): Run => {
     assertNode();
     return emulatedSettings(readSettings(door.source, profile), door.source.account);
   });
-  const states = engineStates();
+  // The modules for it are loaded on demand.
+  const states = rememberStates(async (owner, whose) => {
+    const { statesOfThisRun } = await import("../pulumi-cli/stack-states.js");
+    return statesOfThisRun(owner, whose);
+  });
   const traces = engineTraces(door);
   const step: Run["step"] =
     traces && (async (name, work) => (await traces)?.step(name, work) ?? work());
@@ -134,8 +138,10 @@ const showingWaits =
     }
   };
 
-/** The states, each read once unless that does not suffice; the modules for it are loaded on demand. */
-const engineStates = (): NonNullable<RunEnvironment["states"]> => {
+/** Reads each state once, unless that does not suffice. */
+export const rememberStates = (
+  read: (owner: string, whose: "own" | "all") => Promise<ObjectHolders | undefined>,
+): NonNullable<RunEnvironment["states"]> => {
   const known = new Map<string, Promise<ObjectHolders | undefined>>();
   return async (owner, whose, suffices) => {
     const key = `${whose} ${suffices !== undefined} ${ownerParts(owner).ownership}`;
@@ -144,9 +150,7 @@ const engineStates = (): NonNullable<RunEnvironment["states"]> => {
     if (before && (!suffices || !states || suffices(states))) return states;
     const meanwhile = known.get(key);
     if (meanwhile && meanwhile !== before) return meanwhile;
-    const asked = import("../pulumi-cli/stack-states.js").then(({ statesOfThisRun }) =>
-      statesOfThisRun(owner, whose),
-    );
+    const asked = read(owner, whose);
     known.set(key, asked);
     return asked;
   };

@@ -2,7 +2,9 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { counterExamples } from "../model/counter-examples.js";
 import { asPlayable, replayable } from "../model/histories.js";
+import { movingHistory } from "../model/moves.js";
 import { play } from "../model/play.js";
+import { playMoves } from "../model/played-moves.js";
 import type { Scenario } from "../model/scenario.js";
 import type { Took } from "../model/stacks.js";
 import { openReplayStage, type ReplayStage } from "../support/replay.js";
@@ -68,4 +70,30 @@ test(`${runs} histories of the model test end well under the real engine, too, b
   if (seed === shortSeed) expect(Math.min(tally.kills, tally.forced)).toBeGreaterThan(0);
   // Where a run is cut off among steps whose order is any, the rest may differ.
   expect(same / steps.length).toBeGreaterThan(0.9);
+});
+
+/** Random histories of moves. */
+const moves = Number(process.env.REPLAY_MOVES ?? 2);
+
+test(`in ${moves} histories of moves no object is lost, held twice, or written by another under the real engine`, {
+  timeout: (moves + 1) * 120_000,
+}, async () => {
+  const { REPLAY_SEED: given, REPLAY_MOVES: long } = process.env;
+  const seed = Number(given ?? (long ? Date.now() % 2 ** 31 : 1));
+  console.log(`replay seed of moves ${seed}`);
+  const steps: boolean[] = [];
+  const wrong: string[] = [];
+  for (const [number, history] of fc.sample(movingHistory(3), { numRuns: moves, seed }).entries()) {
+    const model = await playMoves(replayed.stage, history, false);
+    const engine = await replayed.replayMoves(history);
+    steps.push(...agreement(model.took, engine.took));
+    const same = steps.filter(Boolean).length;
+    console.log(`history ${number}: ${same} of ${steps.length} steps as in the model so far`);
+    if (model.wrong.length + engine.wrong.length === 0) continue;
+    const ended = { model: model.wrong, engine: engine.wrong };
+    wrong.push(`history ${number}: ${JSON.stringify({ ...ended, history })}`);
+    console.log(wrong.at(-1));
+  }
+  expect(wrong).toEqual([]);
+  expect(steps.filter(Boolean).length / steps.length).toBeGreaterThan(0.9);
 });

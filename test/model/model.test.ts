@@ -3,7 +3,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Door } from "../support/door.js";
 import { counterExamples } from "./counter-examples.js";
 import { scenario } from "./histories.js";
+import { movingHistory } from "./moves.js";
 import { type ModelStage, openStage, play } from "./play.js";
+import { playMoves } from "./played-moves.js";
 
 /** Scenarios in one run: `npm run test:long` plays 20,000. */
 const runs = Number(process.env.MODEL_RUNS ?? 100);
@@ -45,6 +47,22 @@ test.each(doors)(
     await fc.assert(propertyOf(door), { numRuns, seed });
   },
 );
+
+/** Histories of resources that change class, name, parent and stack: `npm run test:long` plays 5,000. */
+const moves = Number(process.env.MOVES_RUNS ?? 60);
+
+test(`in ${moves} random histories of moves no object is lost, held twice, or written by another`, {
+  timeout: 3_600_000,
+}, async () => {
+  const { MOVES_SEED: given, MOVES_RUNS: long } = process.env;
+  const seed = Number(given ?? (long ? Date.now() % 2 ** 31 : 20_261_128));
+  console.log(`moves seed ${seed}`);
+  const property = fc.asyncProperty(movingHistory(5), async (history) => {
+    const { wrong } = await playMoves(stage, history);
+    if (wrong.length > 0) throw new Error(wrong.join("\n"));
+  });
+  await fc.assert(property, { numRuns: moves, seed });
+});
 
 /** Histories that once ended wrong, as fast-check shrank them. */
 for (const { title, history } of counterExamples)

@@ -2,7 +2,7 @@ import { type Emulator, startEmulator } from "../../emulator/index.js";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
 import { connectService } from "../../provider/service/connect.js";
-import type { HttpResponse } from "../../provider/service/http/transport.js";
+import type { HttpResponse, Transport } from "../../provider/service/http/transport.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { type Door, doorOfTests } from "../support/door.js";
 import { settingsOf } from "../support/emulated.js";
@@ -12,7 +12,13 @@ import { faultyTransport, Killed } from "./faulty-transport.js";
 import { withOddObjects } from "./odd-objects.js";
 import { killed } from "./one-run.js";
 import { playScenario } from "./played-scenario.js";
-import { type ModelSetting, plainSetting, type Scenario, type StateEdit } from "./scenario.js";
+import {
+  type ModelSetting,
+  movingStacks,
+  plainSetting,
+  type Scenario,
+  type StateEdit,
+} from "./scenario.js";
 import type { EngineStep, RunEnding, Stacks, Took } from "./stacks.js";
 import { editStates, sightOf } from "./state-edits.js";
 import { ThirdParty } from "./third-party.js";
@@ -62,10 +68,12 @@ export class ModelStacks implements Stacks {
   readonly #settings: Settings;
   readonly #setting: ModelSetting;
   readonly #door: Door;
-  readonly #states: readonly ModelState[] = [newState(), newState()];
+  readonly #states: readonly ModelState[];
   readonly #earlier = new Map<string, HttpResponse>();
 
-  constructor({ emulator, settings, door }: ModelStage, setting: ModelSetting) {
+  /** @param isMoving whether resources have both doors, and stacks names of their own */
+  constructor({ emulator, settings, door }: ModelStage, setting: ModelSetting, isMoving = false) {
+    this.#states = isMoving ? movingStacks.map(newState) : [newState(), newState()];
     this.#emulator = emulator;
     this.#settings = settingsIn(settings, setting);
     this.#setting = setting;
@@ -73,12 +81,14 @@ export class ModelStacks implements Stacks {
   }
 
   held(): readonly HeldEntry[] {
-    return this.#states.map(({ ownership, former, entries }) => {
+    return this.#states.map(({ ownership, former, entries, pending }) => {
       const there = [...entries.values()].filter(({ gone }) => !gone);
       return {
         ownership,
         former: [...former],
         ids: new Map(there.map(({ name, id }) => [name, id])),
+        all: new Set([...pending, ...entries.values()].map(({ id }) => id)),
+        owners: new Map(there.map(({ name, outputs }) => [name, String(outputs.owner)])),
         described: new Set(
           there.filter(({ outputs }) => outputs.description !== undefined).map(({ id }) => id),
         ),
@@ -99,25 +109,37 @@ export class ModelStacks implements Stacks {
       tokenUrl,
       this.#earlier,
     );
-    const settings = this.#settings;
-    const service = connectService(settings, { clock: instantly(), transport, retry: quick });
-    const run = createRun(async () => ({ settings, service }), {
-      settings: () => settings,
-      ...(this.#setting.sight ? { states: sightOf(this.#states, step.stack) } : {}),
-      notify: () => undefined,
-    });
-    const work = this.#work(step, run);
-    work.catch(() => undefined);
-    const error = await Promise.race([work, transport.death]).then(() => "", said);
-    await service.close();
-    return { error, calls: transport.calls, made: transport.made };
+    const went = async (isPreview = false): Promise<string> => {
+      const work = this.#work(step, transport, isPreview);
+      work.catch(() => undefined);
+      return Promise.race([work, transport.death]).then(() => "", said);
+    };
+    const refusal = step.type === "up" && step.preview ? await went(true) : "";
+    const error = refusal || (await went());
+    await transport.close();
+    return {
+      ...{ error, calls: transport.calls, made: transport.made },
+      isRefused: refusal !== "" && refusal !== killed,
+    };
   }
 
-  #work(step: EngineStep, run: Run): Promise<void> {
+  #work(step: EngineStep, transport: Transport, isPreview: boolean): Promise<void> {
     const state = this.#states[step.stack];
     if (!state) throw new Error("no such stack");
-    const engine = new Engine(step.stack, state, run, this.#door);
-    return step.type === "up" ? engine.up(step) : engine.refresh();
+    const settings = this.#settings;
+    // Each door has a process of its own.
+    const [dynamic, plugin] = [false, true].map((isPlugins) => {
+      const service = connectService(settings, { clock: instantly(), transport, retry: quick });
+      return createRun(async () => ({ settings, service }), {
+        settings: () => settings,
+        ...(this.#setting.sight ? { states: sightOf(this.#states, step.stack, this.#door) } : {}),
+        notify: () => undefined,
+        isPlugins,
+      });
+    });
+    const runs = { dynamic, plugin } as Readonly<Record<Door, Run>>;
+    const engine = new Engine(step.stack, state, (door) => runs[door], this.#door);
+    return step.type === "up" ? engine.up(step, isPreview) : engine.refresh();
   }
 }
 

@@ -1,5 +1,5 @@
 import { type ModelResource, modelResources, type Name } from "./scenario.js";
-import type { EngineUp, Stacks } from "./stacks.js";
+import type { Aliases, EngineUp, Stacks } from "./stacks.js";
 import type { ThirdParty } from "./third-party.js";
 import { nameAtService } from "./values.js";
 import { isMarked } from "./verdict.js";
@@ -8,7 +8,7 @@ import { isMarked } from "./verdict.js";
 export interface Help extends Pick<EngineUp, "eraseHidden"> {
   readonly adopts: Map<Name, true | string>;
   readonly first: Name[];
-  readonly aliases: Map<Name, Name>;
+  aliases: Aliases;
   /** Resources that get a third name in between, as two swap theirs. */
   readonly between: Set<Name>;
   eraseHidden: boolean;
@@ -30,7 +30,7 @@ export class Rescue {
     (): Help => ({
       adopts: new Map(),
       first: [],
-      aliases: new Map(),
+      aliases: {},
       between: new Set(),
       eraseHidden: false,
     }),
@@ -117,7 +117,7 @@ export class Rescue {
     if (program.some(({ name }) => name === former)) help.first.unshift(former);
     // Both have an object by now: the former goes once this one has let its name go for a while.
     else if (this.#stacks.held()[stack]?.ids.has(now)) help.between.add(now);
-    else help.aliases.set(now, former);
+    else help.aliases = { ...help.aliases, [now]: [former] };
   }
 
   /** Objects without a mark that nobody can tell whose they are: adopted where they fit, removed otherwise. */

@@ -1,5 +1,8 @@
+import { pluginToken, typeToken } from "../../provider/pointer.js";
+import type { Door } from "../support/door.js";
+
 /** Logical names of the small world, with what each refers to. */
-export const modelResources = {
+const stayingResources = {
   auth1: { kind: "Authentication", refers: [] },
   auth2: { kind: "Authentication", refers: [] },
   app1: { kind: "ClientApplication", refers: ["auth1"] },
@@ -12,9 +15,60 @@ export const modelResources = {
   account1: { kind: "Account", refers: ["channel1", "flow1"] },
 } as const satisfies Readonly<Record<string, { kind: string; refers: readonly string[] }>>;
 
-export type Name = keyof typeof modelResources;
+type StayingName = keyof typeof stayingResources;
 
-export const names = Object.keys(modelResources) as Name[];
+export const names = Object.keys(stayingResources) as StayingName[];
+
+const movingKinds = { kiosk: "Channel", login: "Authentication", route: "Orchestration" } as const;
+
+/** Where a resource of a moving history stands: door, parent and logical name, as in a URN. */
+export type Place = `${Door} ${"" | "box "}${keyof typeof movingKinds}${1 | 2}`;
+
+export const places: readonly Place[] = (["kiosk", "login", "route"] as const).flatMap((thing) =>
+  (["dynamic", "plugin"] as const).flatMap((door) =>
+    (["", "box "] as const).flatMap((parent) =>
+      ([1, 2] as const).map((number): Place => `${door} ${parent}${thing}${number}`),
+    ),
+  ),
+);
+
+export type Name = StayingName | Place;
+
+export const isPlace = (name: Name): name is Place => name.includes(" ");
+
+/** The parts of a name, of which those that stay have a logical one only. */
+export const partsOf = (name: Name) => {
+  const words = name.split(" ");
+  const [door] = words.length > 1 ? [words[0] as Door] : [];
+  const parents = words.includes("box") ? "shop:index:Box$" : "";
+  return { door, parents, logical: words.at(-1) ?? "" };
+};
+
+interface ModelKind {
+  readonly kind: string;
+  readonly refers: readonly Name[];
+}
+
+const movingResources = places.map((place): [Place, ModelKind] => {
+  const thing = partsOf(place).logical.slice(0, -1) as keyof typeof movingKinds;
+  return [place, { kind: movingKinds[thing], refers: thing === "route" ? ["app1"] : [] }];
+});
+
+export const modelResources: Readonly<Record<Name, ModelKind>> = {
+  ...stayingResources,
+  ...(Object.fromEntries(movingResources) as Record<Place, ModelKind>),
+};
+
+/** @param door of resources that stay */
+export const urnOf = (stack: string, name: Name, door: Door): string => {
+  const { door: own = door, parents, logical } = partsOf(name);
+  const { kind } = modelResources[name];
+  const type = own === "plugin" ? pluginToken(kind) : typeToken(kind);
+  return `urn:pulumi:${stack}::shop::${parents}${type}::${logical}`;
+};
+
+/** The stacks of moving histories, which see each other. */
+export const movingStacks = ["prod", "dev"] as const;
 
 /** How long a description is, and how it ends; `fits` and `over` are about the mark behind it. */
 export const texts = [
@@ -37,6 +91,8 @@ export interface ModelResource {
   readonly text?: (typeof texts)[number];
   /** Members that a program may leave out: none by default, one, or several. */
   readonly more?: 0 | 1 | 2;
+  readonly protect?: boolean;
+  readonly retainOnDelete?: boolean;
 }
 
 /** What goes wrong with one call, counted from the start of the step. */
@@ -93,6 +149,10 @@ export interface Up {
   readonly adopt?: readonly Adoption[];
   readonly eraseHidden?: boolean;
   readonly hooks?: Hooks | undefined;
+  /** Not with `--skip-preview`. */
+  readonly preview?: boolean;
+  /** `--target` and `--exclude`. */
+  readonly only?: { readonly option: "target" | "exclude"; readonly names: readonly Name[] };
 }
 
 export interface Refresh {

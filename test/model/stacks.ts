@@ -1,13 +1,18 @@
 import type { Name, Refresh, StateEdit, Up } from "./scenario.js";
 import type { HeldEntry } from "./verdict.js";
 
+/** The old names of resources by the new one. */
+export type Aliases = Readonly<Partial<Record<Name, readonly Name[]>>>;
+
 /** A run with all that a person says besides the program. */
 export interface EngineUp extends Omit<Up, "adopt"> {
   readonly adopts?: ReadonlyMap<Name, true | string>;
   /** Registered before others of their kind. */
   readonly first?: readonly Name[];
-  /** Resources that were called otherwise before: the old name by the new one. */
-  readonly aliases?: ReadonlyMap<Name, Name>;
+  /** Resources that were called otherwise before: the old names by the new one. */
+  readonly aliases?: Aliases;
+  /** Objects that programs name by their id. */
+  readonly ids?: ReadonlyMap<Name, string>;
 }
 
 /** A step that the engine takes. */
@@ -21,6 +26,8 @@ export interface Took {
   readonly calls: readonly string[];
   /** Ids of objects of which the service said clearly that it made them. */
   readonly made?: readonly string[];
+  /** Its preview failed. */
+  readonly isRefused?: boolean;
 }
 
 /** How a scenario ended. */
@@ -37,5 +44,5 @@ export interface Stacks {
   /** What the states hold now. */
   held(): readonly HeldEntry[];
   /** Changes a state as a person does; tells whether it could be done. */
-  edit?(step: StateEdit): boolean;
+  edit?(step: StateEdit): boolean | Promise<boolean>;
 }

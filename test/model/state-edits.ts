@@ -1,7 +1,10 @@
-import type { ObjectHolders } from "../../provider/lifecycle/run.js";
-import type { Holding } from "../../provider/pulumi-cli/stack-states.js";
+import { rememberStates } from "../../provider/engine/engine-run.js";
+import { urnParts } from "../../provider/kernel/owner.js";
+import { providerToken, tokenParts, typeToken } from "../../provider/pointer.js";
+import { type StackState, stateIn, statesOf } from "../../provider/pulumi-cli/stack-states.js";
+import type { Door } from "../support/door.js";
 import type { ModelState, StateEntry } from "./engine.js";
-import { modelResources, type Name, names, type StateEdit } from "./scenario.js";
+import { type Name, names, places, type StateEdit, urnOf } from "./scenario.js";
 
 const withoutIt = (refers: readonly Name[], gone: Name): readonly Name[] =>
   refers.filter((name) => name !== gone);
@@ -30,8 +33,14 @@ const drop = (state: ModelState, name: Name): void => {
   state.isEdited = true;
 };
 
-const siblingOf = (name: Name): Name | undefined =>
-  names.find((other) => other !== name && modelResources[other].kind === modelResources[name].kind);
+/** The other resource of its kind; for one that has a place, the one that differs by its number. */
+export const siblingOf = (name: Name): Name | undefined => {
+  const alike = (other: Name): boolean => other.slice(0, -1) === name.slice(0, -1);
+  return [...names, ...places].find((other) => other !== name && alike(other));
+};
+
+/** The name that a resource gets in the stack that it moves to: its parent stays behind. */
+export const movedName = (name: Name): Name => name.replace("box ", "") as Name;
 
 /** Does to the states what a person does with the Pulumi command line; tells whether it could be done. */
 export const editStates = (
@@ -46,7 +55,8 @@ export const editStates = (
     return to !== undefined && renameIn(own, name, to);
   }
   const hasIt = ({ name: each }: StateEntry): boolean => each === name;
-  if (type === "move" && (other.entries.has(name) || other.pending.some(hasIt))) return false;
+  const moved = movedName(name);
+  if (type === "move" && (other.entries.has(moved) || other.pending.some(hasIt))) return false;
   // What is deleted from the state is kept: not where a deletion of the same object is to come.
   if (type === "forget" && own.pending.some(({ id }) => id === entry.id)) return false;
   drop(own, name);
@@ -54,37 +64,44 @@ export const editStates = (
     // Every entry of that URN goes, the old halves of replacements among them (seen with 3.259.0).
     other.pending.push(...own.pending.filter(hasIt));
     own.pending.splice(0, own.pending.length, ...own.pending.filter((each) => !hasIt(each)));
-    other.entries.set(name, { ...entry, refers: [] });
+    other.entries.set(moved, { ...entry, name: moved, refers: [] });
     other.isEdited = true;
   }
   return true;
 };
 
-const holdingsOf = ({ ownership, entries, pending }: ModelState, stack: string, own: boolean) =>
-  [...entries.values(), ...pending].map((entry): Holding => {
-    const { name, kind, id, outputs } = entry;
-    const owner = `${ownership}/${name}`;
-    const { owner: writtenOwner = owner } = outputs;
-    return {
-      ...{ stack, own, kind, id, owner },
-      urn: `urn:pulumi:prod::shop::conversation:${kind}::${name}`,
-      ...(typeof writtenOwner === "string" && writtenOwner !== owner ? { writtenOwner } : {}),
-      ...(pending.includes(entry) ? { leaving: true } : {}),
-    };
-  });
-
-/** What a run sees of the states, as they are now: the owner is the one of the logical name now. */
-export const sightOf = (states: readonly ModelState[], stack: number) => {
-  const [own = [], other = []] = [stack, 1 - stack].map((place) => {
-    const state = states[place];
-    return state ? holdingsOf(state, place === stack ? "prod" : "other", place === stack) : [];
-  });
-  return async (_: string, whose: "own" | "all"): Promise<ObjectHolders> => {
-    const seen = whose === "own" ? own : [...own, ...other];
-    return {
-      holdersOf: (kind, id) => seen.filter((each) => each.kind === kind && each.id === id),
-      readersOf: () => [],
-      resourceOf: (kind, owner) => own.find((each) => each.kind === kind && each.owner === owner),
-    };
+/** A state as `pulumi stack export` shows it to a run. */
+const stateOf = (state: ModelState, stack: string, isOwn: boolean, door: Door) => {
+  const [, named = ""] = state.ownership.split("/");
+  const provider = `urn:pulumi:${named}::shop::${providerToken}::default`;
+  const pluginOwnership = door === "plugin" ? state.ownership : state.pluginOwnership;
+  const entryOf = (entry: StateEntry) => {
+    const { name, id, inputs, outputs } = entry;
+    const urn = urnOf(named, name, door);
+    const { type } = urnParts(urn);
+    const isPlugins = tokenParts(type)?.door === "plugin";
+    const more = isPlugins ? { provider: `${provider}::p` } : {};
+    return { urn, type, id, inputs, outputs, ...more, delete: state.pending.includes(entry) };
   };
+  const ownership = typeToken("Ownership");
+  const resources = [
+    { urn: `urn:pulumi:${named}::shop::${ownership}::o`, type: ownership, id: state.ownership },
+    { urn: provider, type: providerToken, id: "p", inputs: { ownership: pluginOwnership } },
+    ...[...state.entries.values(), ...state.pending].map(entryOf),
+  ];
+  const document = { version: 3, deployment: { resources } };
+  return stateIn(JSON.stringify(document), isOwn, stack);
 };
+
+/** What a run reads of the states, whenever it does. */
+export const sightOf = (states: readonly ModelState[], stack: number, door: Door) =>
+  rememberStates(async (_, whose) => {
+    const read = (place: number): readonly StackState[] => {
+      const isOwn = place === stack;
+      const state = states[place];
+      const seen = state && stateOf(state, isOwn ? "prod" : "other", isOwn, door);
+      return seen ? [seen] : [];
+    };
+    const [own] = read(stack);
+    return own && statesOf(own, whose === "all" ? read(1 - stack) : [], true);
+  });

@@ -1,16 +1,19 @@
 import { markFor, markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
-import { type ModelResource, modelResources, type Name } from "./scenario.js";
+import { isPlace, type ModelResource, modelResources, type Name } from "./scenario.js";
 
 type Json = Record<string, unknown>;
 
 /** Longest description of all kinds. */
 const longest = 1023;
 
-/** What a resource is called in the service. Different for every resource of both stacks. */
+/**
+ * What a resource is called in the service. Different for every resource of both stacks; a moving
+ * one has one name wherever it stands.
+ */
 export const nameAtService = (
   stack: number,
   { name, variant }: Pick<ModelResource, "name" | "variant">,
-): string => `${stack}-${name}-${variant}`;
+): string => (isPlace(name) ? `moving-${variant}` : `${stack}-${name}-${variant}`);
 
 /** Room that the mark of a resource takes, with the blank before it. */
 const markRoom = (name: Name): number =>
@@ -27,7 +30,7 @@ export const descriptionOf = ({
   version,
   text = "short",
 }: ModelResource): string | undefined => {
-  const said = `version ${version}\nof Gru\u0308ße`;
+  const said = `version ${version}\nof ${isPlace(name) ? name : "Gru\u0308ße"}`;
   const padded = (length: number): string => said.padEnd(length, ".");
   switch (text) {
     case "short":
@@ -77,7 +80,7 @@ const fieldsOf = (stack: number, declared: ModelResource, idOf: (name: Name) => 
   switch (modelResources[declared.name].kind) {
     case "Authentication":
       return {
-        name: key,
+        ...(isPlace(declared.name) ? {} : { name: key }),
         basicAuth: { username: "hub", password: `secret-${declared.version}` },
       };
     case "ClientApplication": {

@@ -17,6 +17,10 @@ export interface HeldEntry {
   readonly former: readonly string[];
   /** Ids of the objects, without those that a replacement has still to delete or to make again. */
   readonly ids: ReadonlyMap<Name, string>;
+  /** Ids of all objects, those that a replacement has still to delete or to make again among them. */
+  readonly all?: ReadonlySet<string>;
+  /** Owners that were written last. */
+  readonly owners?: ReadonlyMap<Name, string>;
   /** Those of objects whose program gives a description, where that is known. */
   readonly described?: ReadonlySet<string>;
 }

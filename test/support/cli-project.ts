@@ -60,10 +60,10 @@ export interface CliProject {
   };
   /** Runs something else with the project's environment, in its folder. */
   inShell<T>(work: (environment: NodeJS.ProcessEnv, folder: string) => Promise<T>): Promise<T>;
-  /** The state file as it lies on the disk. */
-  state(): string;
+  /** The state file of a stack, by default its own, as it lies on the disk. */
+  state(stack?: string): string;
   /** Takes away what keeps a killed run's stack from being used: its lock, and cut-off attributes. */
-  release(): Promise<void>;
+  release(stack?: string): Promise<void>;
   remove(): void;
 }
 
@@ -175,10 +175,11 @@ export const cliProject = async (
     startTool: (args, more = {}) => startTool(args, { cwd: folder, env: { ...common, ...more } }),
     start,
     inShell: (work) => work(common, folder),
-    state: () => readFileSync(join(backend, ".pulumi", "stacks", "shop", `${stack}.json`), "utf8"),
-    release: async () => {
+    state: (of = stack) =>
+      readFileSync(join(backend, ".pulumi", "stacks", "shop", `${of}.json`), "utf8"),
+    release: async (of = stack) => {
       dropEmptyAttributes(backend);
-      await pulumi(["cancel", "--yes"]);
+      await pulumi(["cancel", "--yes", "--stack", of]);
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };

@@ -1,6 +1,6 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
-import { ownerParts } from "../../provider/kernel/owner.js";
+import { ownerParts, urnOf } from "../../provider/kernel/owner.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import { propertiesIn } from "../../provider/lifecycle/properties.js";
 import type { Run } from "../../provider/lifecycle/run.js";
@@ -69,8 +69,9 @@ const throughPlugin = (definition: Definition, run: Run): DoorLifecycle => {
   const { kind } = definition;
   const on = (...values: readonly JsonObject[]) => {
     const known = values.map(({ owner }) => owner).find((owner) => typeof owner === "string");
-    const { project, stack, ownership, name } = ownerParts(String(known ?? "shop/prod/none/x"));
-    const urn = `urn:pulumi:${stack}::${project}::${pluginToken(kind)}::${name}`;
+    const owner = String(known ?? "shop/prod/none/x");
+    const { ownership } = ownerParts(owner);
+    const urn = urnOf(owner, pluginToken(kind));
     // What only the engine's process has is not used by the life cycle itself.
     const methods = resourceMethods(() => ({ run: run, ownership }));
     return { urn, methods };

@@ -1,11 +1,12 @@
-import { cpSync, rmSync } from "node:fs";
+import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { z } from "zod";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { setUpOrder } from "../../provider/definition/fields.js";
-import { providerToken, typeToken } from "../../provider/pointer.js";
+import { parentsIn, urnParts } from "../../provider/kernel/owner.js";
+import { pluginToken, providerToken, tokenParts, typeToken } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
 import type { Method } from "../../provider/service/http/operations.js";
 import type {
@@ -14,13 +15,26 @@ import type {
   Transport,
 } from "../../provider/service/http/transport.js";
 import { faultyTransport } from "../model/faulty-transport.js";
+import type { MovingHistory } from "../model/moves.js";
 import { type ModelStage, openStage, playWith } from "../model/play.js";
-import { modelResources, type Name, type Scenario } from "../model/scenario.js";
-import type { EngineStep, RunEnding, Stacks, Took } from "../model/stacks.js";
+import { playMovesWith } from "../model/played-moves.js";
+import {
+  modelResources,
+  movingStacks,
+  type Name,
+  partsOf,
+  type Scenario,
+  type StateEdit,
+  urnOf,
+} from "../model/scenario.js";
+import type { EngineStep, EngineUp, RunEnding, Stacks, Took } from "../model/stacks.js";
+import { movedName, siblingOf } from "../model/state-edits.js";
 import { declaredInputs } from "../model/values.js";
 import type { HeldEntry } from "../model/verdict.js";
 import { type CliProject, cliProject, withoutPace } from "./cli-project.js";
+import { doorOfTests } from "./door.js";
 import { closeServer, listenHere, originOf } from "./loopback-server.js";
+import { deliverPlugin, pluginSettings } from "./plugin-delivery.js";
 import { killTree } from "./processes.js";
 
 /** Stands in front of a service and hands every call to a transport, faults and all. */
@@ -109,24 +123,36 @@ const errorOf = ({ code, output }: { code: number; output: string }): string =>
   code === 0 ? "" : output || `exit code ${code}`;
 
 /** Calls one after the other, as in the model, so that the plan of a step strikes the same ones. */
-const oneByOne = ["--yes", "--skip-preview", "--parallel", "1"];
+const oneByOne = ["--yes", "--parallel", "1"];
 
 /** A stack of the real engine, which plays one scenario after the other. */
 class ReplayStack {
   readonly #project: CliProject;
   readonly #service: ReplayService;
+  readonly #name: string;
   #former: string[] = [];
   #ownership = "";
 
-  private constructor(project: CliProject, service: ReplayService) {
+  private constructor(project: CliProject, service: ReplayService, name: string) {
     this.#project = project;
     this.#service = service;
+    this.#name = name;
   }
 
-  static async open(service: ReplayService): Promise<ReplayStack> {
-    const project = await cliProject(replayProgram, service.environment, { ownCache: true });
-    cpSync(join(project.folder, "backend"), join(project.folder, "fresh"), { recursive: true });
-    return new ReplayStack(project, service);
+  /** @param names stacks of one project, the first of which is `prod` */
+  static async open(service: ReplayService, names = ["prod"]): Promise<readonly ReplayStack[]> {
+    const project = await cliProject(replayProgram, service.environment, {
+      ownCache: true,
+      door: "dynamic",
+    });
+    const { folder } = project;
+    writeFileSync(
+      join(folder, "Pulumi.yaml"),
+      JSON.stringify(pluginSettings(deliverPlugin(folder))),
+    );
+    for (const name of names.slice(1)) await project.succeed(["stack", "init", name]);
+    cpSync(join(folder, "backend"), join(folder, "fresh"), { recursive: true });
+    return names.map((name) => new ReplayStack(project, service, name));
   }
 
   remove(): void {
@@ -144,12 +170,29 @@ class ReplayStack {
   }
 
   held(): HeldEntry {
-    const { resources } = this.#state();
+    const { resources, all } = this.#state();
     return {
       ownership: this.#ownership,
       former: this.#former,
       ids: new Map([...resources].map(([name, { id }]) => [name, id])),
+      all,
+      owners: new Map([...resources].map(([name, { owner }]) => [name, owner])),
     };
+  }
+
+  /** @param dest the other stack */
+  async edit({ type, name }: StateEdit, dest: ReplayStack): Promise<boolean> {
+    const { urn } = this.#state().resources.get(name) ?? {};
+    const taken = type === "move" ? dest.held().ids.has(movedName(name)) : false;
+    const to = type === "rename" ? siblingOf(name) : name;
+    if (!urn || taken || !to || (to !== name && this.held().ids.has(to))) return false;
+    const args = {
+      rename: ["rename", urn, partsOf(to).logical, "--stack", this.#name],
+      move: ["move", "--source", this.#name, "--dest", dest.#name, urn],
+      forget: ["delete", urn, "--force", "--stack", this.#name],
+    }[type];
+    await this.#project.succeed(["state", ...args, "--yes"]);
+    return true;
   }
 
   /** Takes a step; `earlier` holds the answers of lists so far. */
@@ -162,7 +205,10 @@ class ReplayStack {
     const transport = faultyTransport(plan, this.#service.tokenUrl, earlier);
     this.#service.proxy.lead(transport);
     try {
-      return { error: await this.#pulumi(step, state, transport.death), calls: transport.calls };
+      const error = await this.#pulumi(step, state, transport.death);
+      const isPreviewed = step.type === "up" && step.preview === true && error !== "killed";
+      const isRefused = isPreviewed && error !== "" && !error.includes("Updating (");
+      return { error, calls: transport.calls, isRefused };
     } finally {
       await transport.close();
       this.#count(transport.struck);
@@ -171,9 +217,10 @@ class ReplayStack {
   }
 
   async #pulumi(step: EngineStep, state: ReplayState, death: Promise<never>): Promise<string> {
-    const environment = step.type === "up" ? { DECLARED: declaration(step) } : {};
+    const environment = step.type === "up" ? { DECLARED: declaration(step, this.#name) } : {};
+    const options = [...this.#replaced(step, state), ...previewOf(step), ...this.#only(step)];
     const { child, ended } = this.#project.start(
-      [step.type, ...oneByOne, ...this.#replaced(step, state)],
+      [step.type, "--stack", this.#name, ...oneByOne, ...options],
       environment,
     );
     try {
@@ -181,7 +228,7 @@ class ReplayStack {
     } catch {
       killTree(child);
       await ended;
-      await this.#project.release();
+      await this.#project.release(this.#name);
       return "killed";
     }
   }
@@ -197,9 +244,24 @@ class ReplayStack {
     return [...urns].flatMap((urn) => ["--replace", urn]);
   }
 
+  /** `--target` and `--exclude`; what the program's resources need is a target as well. */
+  #only(step: EngineStep): readonly string[] {
+    if (step.type === "refresh" || !step.only) return [];
+    const { option, names } = step.only;
+    const urns = names.map((name) => urnOf(this.#name, name, "dynamic"));
+    const parts = step.program.map(({ name }) => partsOf(name));
+    const place = `urn:pulumi:${this.#name}::shop::`;
+    const needed = [
+      parts.some(({ door }) => door === "dynamic") ? `${typeToken("Ownership")}::ownership` : "",
+      parts.some(({ parents }) => parents !== "") ? "shop:index:Box::box" : "",
+    ].flatMap((each) => (each ? [place + each] : []));
+    const all = option === "target" ? [...urns, ...needed] : urns;
+    return all.flatMap((urn) => [`--${option}`, urn]);
+  }
+
   /** An ownership is remembered, as it goes with the last resource of a program. */
   #state(): ReplayState {
-    const state = readReplayState(this.#project);
+    const state = readReplayState(this.#project.state(this.#name));
     if (state.ownership !== this.#ownership) {
       if (this.#ownership) this.#former.push(this.#ownership);
       this.#ownership = state.ownership;
@@ -223,6 +285,7 @@ const reference = "ref:";
  */
 
 const replayProgram = `
+const { ComponentResource, CustomResource } = require("@pulumi/pulumi");
 const c = require("pulumi-conversation");
 const made = {};
 const resolved = (value) => {
@@ -232,24 +295,35 @@ const resolved = (value) => {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, resolved(member)]));
 };
 const { declared, deleteBeforeReplace } = JSON.parse(process.env.DECLARED);
+let box;
 module.exports = async () => {
-  for (const { kind, name, inputs } of declared) {
-    made[name] = new c[kind](name, resolved(inputs), { deleteBeforeReplace });
+  for (const { kind, name, logical, token, inBox, inputs, options } of declared) {
+    if (inBox) box ??= new ComponentResource("shop:index:Box", "box");
+    const opts = { ...options, deleteBeforeReplace, ...(inBox ? { parent: box } : {}) };
+    const values = resolved(inputs);
+    made[name] = token ? new CustomResource(token, logical, values, opts) : new c[kind](logical, values, opts);
     await new Promise((settled) => made[name].urn.apply(settled));
   }
 };
 `;
 /** What the program of a step declares; what is referred to comes first. */
 
-const declaration = (step: Extract<EngineStep, { type: "up" }>): string => {
+const declaration = (step: EngineUp, stack: string): string => {
+  const idOf = (name: Name): string => step.ids?.get(name) ?? reference + name;
   const declared = setUpOrder(resources).flatMap(({ kind }) =>
     step.program
       .filter(({ name }) => modelResources[name].kind === kind)
-      .map((each) => ({
-        kind,
-        name: each.name,
-        inputs: declaredInputs(step.stack, each, (name) => reference + name),
-      })),
+      .map((each) => {
+        const { name, protect, retainOnDelete } = each;
+        const { door = doorOfTests, parents, logical } = partsOf(name);
+        const aliases = step.aliases?.[name]?.map((former) => urnOf(stack, former, "dynamic"));
+        return {
+          ...{ kind, name, logical, inBox: parents !== "" },
+          ...(door === "plugin" ? { token: pluginToken(kind) } : {}),
+          inputs: declaredInputs(step.stack, each, idOf),
+          options: { aliases, protect, retainOnDelete },
+        };
+      }),
   );
   return JSON.stringify({ declared, deleteBeforeReplace: step.deleteFirst });
 };
@@ -260,6 +334,7 @@ const resource = z.object({
   delete: z.boolean().default(false),
   pendingReplacement: z.boolean().default(false),
   inputs: z.looseObject({ ownership: z.string().optional() }).default({}),
+  outputs: z.looseObject({ owner: z.string().default("") }).default({ owner: "" }),
 });
 const stateFile = z.object({
   checkpoint: z.object({
@@ -272,18 +347,30 @@ interface ReplayState {
   /** Id of the `Ownership`; empty where there is none. */
   readonly ownership: string;
   /** Resources, without those that a replacement has still to delete or to make again. */
-  readonly resources: ReadonlyMap<Name, { readonly id: string; readonly urn: string }>;
+  readonly resources: ReadonlyMap<
+    Name,
+    { readonly id: string; readonly urn: string; readonly owner: string }
+  >;
+  readonly all: ReadonlySet<string>;
   /** Whether there is anything at all, what replacements left included. */
   readonly isEmpty: boolean;
 }
 const isName = (text: string): text is Name => text in modelResources;
 
-const readReplayState = (project: CliProject): ReplayState => {
-  const { checkpoint } = stateFile.parse(JSON.parse(project.state()));
+/** The resource of a URN: under its logical name, or where it stands. */
+const nameOf = (urn: string): string => {
+  const { type, name } = urnParts(urn);
+  const place = `${tokenParts(type)?.door} ${parentsIn(urn) ? "box " : ""}${name}`;
+  return isName(name) ? name : place;
+};
+
+const readReplayState = (text: string): ReplayState => {
+  const { checkpoint } = stateFile.parse(JSON.parse(text));
   const all = checkpoint.latest?.resources ?? [];
-  const named = all.flatMap(({ urn, id, delete: isOld, pendingReplacement: isGone }) => {
-    const name = urn.split("::").at(-1) ?? "";
-    return isName(name) && !isOld && !isGone ? [[name, { id, urn }] as const] : [];
+  const named = all.flatMap(({ urn, id, delete: isOld, pendingReplacement: isGone, outputs }) => {
+    const name = nameOf(urn);
+    const { owner } = outputs;
+    return isName(name) && !isOld && !isGone ? [[name, { id, urn, owner }] as const] : [];
   });
   return {
     ownership:
@@ -291,11 +378,15 @@ const readReplayState = (project: CliProject): ReplayState => {
       all.find(({ type }) => type === providerToken)?.inputs.ownership ??
       "",
     resources: new Map(named),
+    all: new Set(all.map(({ id }) => id)),
     isEmpty: all.length === 0,
   };
 };
 
-/** Both stacks of a scenario under the real engine: same project, same name, a state each. */
+const previewOf = (step: EngineStep): readonly string[] =>
+  step.type === "up" && step.preview ? [] : ["--skip-preview"];
+
+/** Both stacks of a history under the real engine: a state each, and for moves a name each. */
 class ReplayStacks implements Stacks {
   readonly #stacks: readonly ReplayStack[];
   readonly #earlier = new Map<string, HttpResponse>();
@@ -313,6 +404,11 @@ class ReplayStacks implements Stacks {
     if (!stack) throw new Error("no such stack");
     return stack.run(step, this.#earlier);
   }
+
+  async edit(step: StateEdit): Promise<boolean> {
+    const [stack, other] = [this.#stacks[step.stack], this.#stacks[1 - step.stack]];
+    return stack !== undefined && other !== undefined && stack.edit(step, other);
+  }
 }
 
 /** The model's stage, and beside it the real engine. */
@@ -321,6 +417,8 @@ export interface ReplayStage {
   readonly tally: Tally;
   /** Plays a scenario through the real engine. */
   replay(scenario: Scenario): Promise<RunEnding>;
+  /** Plays moves through the real engine. */
+  replayMoves(history: MovingHistory): Promise<RunEnding>;
   close(): Promise<void>;
 }
 
@@ -340,16 +438,19 @@ const serviceOf = async ({ emulator }: ModelStage): Promise<ReplayService> => {
 export const openReplayStage = async (): Promise<ReplayStage> => {
   const stage = await openStage();
   const service = await serviceOf(stage);
-  const stacks = [await ReplayStack.open(service), await ReplayStack.open(service)];
+  const stacks = (await Promise.all([1, 2].map(() => ReplayStack.open(service)))).flat();
+  const moving = await ReplayStack.open(service, [...movingStacks]);
+  const onNew = (used: readonly ReplayStack[]): ReplayStacks => {
+    for (const stack of used) stack.reset();
+    return new ReplayStacks(used);
+  };
   return {
     stage,
     tally: service.tally,
-    replay: (scenario) => {
-      for (const stack of stacks) stack.reset();
-      return playWith(stage, new ReplayStacks(stacks), scenario);
-    },
+    replay: (scenario) => playWith(stage, onNew(stacks), scenario),
+    replayMoves: (history) => playMovesWith(stage, onNew(moving), history),
     close: async () => {
-      for (const stack of stacks) stack.remove();
+      for (const stack of [...stacks, ...moving]) stack.remove();
       await service.proxy.close();
       await stage.emulator.close();
     },
