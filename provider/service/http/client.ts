@@ -79,11 +79,12 @@ const authorized = async (parts: ClientParts, call: Call): Promise<Exchange> => 
 const paced = async (
   parts: ClientParts,
   call: Call,
-  choose: () => Promise<AccessToken>,
+  choose: () => AccessToken | Promise<AccessToken>,
 ): Promise<Exchange> => {
   let signed = call;
   const attempt = async (): Promise<HttpResponse> => {
-    const token = await unlessGivenUp(choose(), call);
+    const chosen = choose();
+    const token = chosen instanceof Promise ? await unlessGivenUp(chosen, call) : chosen;
     signed = { ...hiding(call, token), token };
     return sentWith(parts, signed, token);
   };
@@ -144,7 +145,7 @@ const sentWith = async (
 /** One token, shared by all calls. */
 interface AccessTokens {
   /** The token in use; fetched if there is none or if it is about to expire. */
-  current(): Promise<AccessToken>;
+  current(): AccessToken | Promise<AccessToken>;
   /**
    * A token other than the one that the service has just refused; all refused callers share one
    * fetch.
@@ -200,7 +201,7 @@ const accessTokens = (fetchGrant: () => Promise<TokenGrant>, clock: Clock): Acce
     last && clock.now() < last.usableUntil ? last : undefined;
 
   return {
-    current: async () => usable() ?? shared(),
+    current: () => usable() ?? shared(),
     after: async (refused) => {
       // Nobody else should try the refused one while its successor is being fetched.
       if (last?.generation === refused.generation)

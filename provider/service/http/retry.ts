@@ -110,9 +110,15 @@ export const withRetry = async <T>(
       throw error;
     }
   };
+  const start = once();
+  try {
+    return await start;
+  } catch {
+    // Only a call that failed needs what repeats it.
+  }
   try {
     const { default: pRetry } = await import("p-retry");
-    return await pRetry(once, {
+    return await pRetry((attemptNumber) => (attemptNumber === 1 ? start : once()), {
       retries: all.retries,
       minTimeout: all.minTimeoutMs,
       maxTimeout: all.maxTimeoutMs,
