@@ -104,7 +104,7 @@ export const withoutUndefined = <const T extends object>(members: T): Defined<T>
   objectOf(Object.entries(members)) as Defined<T>;
 
 /** No object of the service is nearly this deep; much deeper ones would overflow any recursion. */
-const mostDepth = 128;
+export const mostDepth = 128;
 
 /**
  * Parses JSON text, with or without a byte order mark (RFC 8259 §8.1). Removes every `__proto__`

@@ -138,6 +138,13 @@ const beyondJson: readonly (readonly [called: string, value: unknown])[] = [
   [".list[0].itself contains itself", itself],
 ];
 
+test("a value of too many levels is refused, not recursed into", () => {
+  const deep = Array.from({ length: 5000 }).reduce((inner) => ({ inner }), {});
+  expect(() => made("Channel", "web", { extra: { deep } })).toThrow(
+    'Channel "web": extra.deep.inner.inner.inner.inner.inner… has more than 128 levels.',
+  );
+});
+
 test.each(beyondJson)("what JSON lacks is refused by its path: it%s", (called, value) => {
   expect(() => made("Channel", "web", { extra: { a: [{ "b c": value }] } })).toThrow(
     `Channel "web": extra.a[0]["b c"]${called}. Values are sent as JSON`,
