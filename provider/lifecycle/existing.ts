@@ -2,8 +2,9 @@ import { nameStem } from "../definition/automatic-name.js";
 import { withArticle } from "../definition/fields.js";
 import { ConversationError } from "../kernel/errors.js";
 import { assertId, isId } from "../kernel/object-id.js";
-import { urnParts } from "../kernel/owner.js";
+import { parentsIn, urnOf, urnParts } from "../kernel/owner.js";
 import { ownCommand } from "../kernel/package.js";
+import { pluginToken, typeToken } from "../pointer.js";
 import type { Holding } from "../pulumi-cli/stack-states.js";
 import { isNamesake, type Mark, objectTime } from "./ownership/mark.js";
 import { type Declared, isThisResource, type ObjectHolders } from "./run.js";
@@ -312,22 +313,32 @@ const whose = (owner: Mark | Holding): string => {
   return `belongs to ${owner.urn} in the state of ${owner.own ? "this stack" : `the stack ${owner.stack}`}`;
 };
 
-const wayOut = (
-  { mark, nameKey, properties }: Declared,
-  owner: Mark | Holding,
-  id: string,
+/** The alias with which a resource takes over the state of the one with this URN. */
+const aliasFor = (
+  { definition, run, properties: { owner = "" } }: Declared,
+  urn: string,
 ): string => {
+  const token = run.isPlugins ? pluginToken(definition.kind) : typeToken(definition.kind);
+  const own = urnOf(owner, token);
+  if (parentsIn(urn) !== parentsIn(own)) return JSON.stringify(urn);
+  const { type, name } = urnParts(urn);
+  const differing = [
+    ...(type === token ? [] : [`type: ${JSON.stringify(type)}`]),
+    ...(name === urnParts(own).name ? [] : [`name: ${JSON.stringify(name)}`]),
+  ];
+  return `{ ${differing.join(", ")} }`;
+};
+
+const wayOut = (declared: Declared, owner: Mark | Holding, id: string): string => {
+  const { mark, nameKey } = declared;
   const isHolding = "urn" in owner;
   const isOwnStack = isHolding ? owner.own : owner.stack === mark?.stack;
-  // The logical name of the resource.
-  const name = (isHolding ? owner.urn.split("::") : owner.label.split(" ")).at(-1) ?? "";
-  const [change, alias] =
-    isHolding && owner.owner === properties.owner
-      ? ["gave this resource another class", `type: "${urnParts(owner.urn).type}"`]
-      : ["renamed that resource to this one", `name: ${JSON.stringify(name)}`];
+  const alias = isHolding
+    ? aliasFor(declared, owner.urn)
+    : `{ name: ${JSON.stringify(owner.label.split(" ").at(-1))} }`;
   // Removing it there would delete the object.
   const way = isOwnStack
-    ? `. If you ${change}, add the option aliases: [{ ${alias} }].`
+    ? `. If this resource is that one, add the option aliases: [${alias}].`
     : ", or hand the object over as the page below describes, so that the other stack does not delete it.";
   const gone = isHolding
     ? ""

@@ -16,7 +16,7 @@ import {
 } from "./scenario.js";
 import type { EngineUp, RunEnding, Stacks, Took } from "./stacks.js";
 import { movedName, siblingOf } from "./state-edits.js";
-import { declaredInputs } from "./values.js";
+import { declaredInputs, shownPlace } from "./values.js";
 
 /** A resource of a state. */
 interface Held {
@@ -34,8 +34,7 @@ interface Moment {
   readonly live: ReadonlyMap<string, LiveObject>;
 }
 
-const shown = ({ stack, name }: Pick<Held, "stack" | "name">): string =>
-  `${name} of stack ${stack}`;
+const shown = ({ stack, name }: Held): string => shownPlace(stack, name);
 
 const holdersOf = ({ held }: Moment, id: string): readonly Held[] =>
   held.filter((each) => each.id === id);
@@ -144,7 +143,7 @@ class PlayedMoves {
     for (const held of before.held) this.#judgeHeld(held, before, after, step, say);
     for (const held of after.held) {
       const { id } = held;
-      this.#past.set(id, (this.#past.get(id) ?? new Set()).add(held.name));
+      this.#past.set(id, (this.#past.get(id) ?? new Set()).add(shown(held)));
       if (holdersOf(after, id).length > 1) say(`${shown(held)} holds ${id} as another one does`);
       const [was, is] = [before.live.get(id), after.live.get(id)];
       if (was && !before.known.has(id) && !isOf(was, held))
@@ -160,7 +159,7 @@ class PlayedMoves {
     const { id, name } = held;
     const heirs = step.heirsOf(held);
     const past = this.#past.get(id);
-    for (const heir of heirs) past?.add(heir);
+    for (const heir of heirs) past?.add(shownPlace(held.stack, heir));
     const now = holdersOf(after, id);
     const taker = now.find((each) => each.name !== name && !heirs.includes(each.name));
     if (taker) say(`${shown(held)} had ${id}, and ${shown(taker)} has it now`);
@@ -216,7 +215,7 @@ class PlayedMoves {
       const { held, live } = await this.#moment();
       for (const each of held.filter((one) => one.stack === stack)) {
         const object = live.get(each.id);
-        const isClean = object && writerOf(object) === each.name && isOf(object, each);
+        const isClean = object && writerOf(object) === shown(each) && isOf(object, each);
         if (!isClean)
           this.wrong.push(`${shown(each)} is not clean: ${JSON.stringify(object?.object)}`);
       }

@@ -57,8 +57,8 @@ export const editStates = (
   const hasIt = ({ name: each }: StateEntry): boolean => each === name;
   const moved = movedName(name);
   if (type === "move" && (other.entries.has(moved) || other.pending.some(hasIt))) return false;
-  // What is deleted from the state is kept: not where a deletion of the same object is to come.
-  if (type === "forget" && own.pending.some(({ id }) => id === entry.id)) return false;
+  // With the old half of a replacement beside it, Pulumi asks which of the two is meant.
+  if (type !== "move" && own.pending.some(hasIt)) return false;
   drop(own, name);
   if (type === "move") {
     // Every entry of that URN goes, the old halves of replacements among them (seen with 3.259.0).

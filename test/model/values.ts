@@ -24,13 +24,14 @@ const markRoom = (name: Name): number =>
 const likeMark = "[pulumi: shop/prod other #01234567-0123456789ab-0123456789abcde]";
 const likeOldMark = "[pulumi: shop/prod other #01234567-0123456789ab]";
 
+export const shownPlace = (stack: number, name: Name): string => `${name} of stack ${stack}`;
+
 /** What a program says of a resource; the first line tells the version. */
-export const descriptionOf = ({
-  name,
-  version,
-  text = "short",
-}: ModelResource): string | undefined => {
-  const said = `version ${version}\nof ${isPlace(name) ? name : "Gru\u0308ße"}`;
+export const descriptionOf = (
+  { name, version, text = "short" }: ModelResource,
+  stack = 0,
+): string | undefined => {
+  const said = `version ${version}\nof ${isPlace(name) ? shownPlace(stack, name) : "Gru\u0308ße"}`;
   const padded = (length: number): string => said.padEnd(length, ".");
   switch (text) {
     case "short":
@@ -124,7 +125,7 @@ export const declaredInputs = (
   declared: ModelResource,
   idOf: (name: Name) => string,
 ): Json => {
-  const description = descriptionOf(declared);
+  const description = descriptionOf(declared, stack);
   return {
     ...fieldsOf(stack, declared, idOf),
     ...(description === undefined ? {} : { description }),

@@ -1,8 +1,10 @@
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.js";
 import type { Clock } from "../../provider/kernel/clock.js";
+import { urnOf } from "../../provider/kernel/owner.js";
 import type { Lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun, type ObjectHolders } from "../../provider/lifecycle/run.js";
+import { typeToken } from "../../provider/pointer.js";
 import type { Holding } from "../../provider/pulumi-cli/stack-states.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import type { Settings } from "../../provider/service/setting-table.js";
@@ -48,7 +50,7 @@ const statesOf = (held: readonly Held[]): ObjectHolders => {
     stack: stack ?? "shop/prod",
     own: stack === undefined,
     ...(leaving ? { leaving } : {}),
-    urn: `urn:pulumi:prod::shop::kind::${owner.split("/").at(-1)}`,
+    urn: urnOf(owner, typeToken(kind)),
   });
   return {
     holdersOf: (kind, id) =>

@@ -191,8 +191,8 @@ class ReplayStack {
       move: ["move", "--source", this.#name, "--dest", dest.#name, urn],
       forget: ["delete", urn, "--force", "--stack", this.#name],
     }[type];
-    await this.#project.succeed(["state", ...args, "--yes"]);
-    return true;
+    const { code } = await this.#project.pulumi(["state", ...args, "--yes"]);
+    return code === 0;
   }
 
   /** Takes a step; `earlier` holds the answers of lists so far. */
@@ -218,7 +218,11 @@ class ReplayStack {
 
   async #pulumi(step: EngineStep, state: ReplayState, death: Promise<never>): Promise<string> {
     const environment = step.type === "up" ? { DECLARED: declaration(step, this.#name) } : {};
-    const options = [...this.#replaced(step, state), ...previewOf(step), ...this.#only(step)];
+    const options = [
+      ...this.#replaced(step, state),
+      ...previewOf(step),
+      ...this.#only(step, state),
+    ];
     const { child, ended } = this.#project.start(
       [step.type, "--stack", this.#name, ...oneByOne, ...options],
       environment,
@@ -245,15 +249,16 @@ class ReplayStack {
   }
 
   /** `--target` and `--exclude`; what the program's resources need is a target as well. */
-  #only(step: EngineStep): readonly string[] {
+  #only(step: EngineStep, { resources }: ReplayState): readonly string[] {
     if (step.type === "refresh" || !step.only) return [];
     const { option, names } = step.only;
     const urns = names.map((name) => urnOf(this.#name, name, "dynamic"));
     const parts = step.program.map(({ name }) => partsOf(name));
+    const isBoxKnown = [...resources.keys()].some((name) => partsOf(name).parents !== "");
     const place = `urn:pulumi:${this.#name}::shop::`;
     const needed = [
       parts.some(({ door }) => door === "dynamic") ? `${typeToken("Ownership")}::ownership` : "",
-      parts.some(({ parents }) => parents !== "") ? "shop:index:Box::box" : "",
+      !isBoxKnown && parts.some(({ parents }) => parents !== "") ? "shop:index:Box::box" : "",
     ].flatMap((each) => (each ? [place + each] : []));
     const all = option === "target" ? [...urns, ...needed] : urns;
     return all.flatMap((urn) => [`--${option}`, urn]);
