@@ -60,7 +60,7 @@ export const modelResources: Readonly<Record<Name, ModelKind>> = {
 };
 
 /** @param door of resources that stay */
-export const urnOf = (stack: string, name: Name, door: Door): string => {
+export const urnOfName = (stack: string, name: Name, door: Door): string => {
   const { door: own = door, parents, logical } = partsOf(name);
   const { kind } = modelResources[name];
   const type = own === "plugin" ? pluginToken(kind) : typeToken(kind);

@@ -4,7 +4,7 @@ import { providerToken, tokenParts, typeToken } from "../../provider/pointer.js"
 import { type StackState, stateIn, statesOf } from "../../provider/pulumi-cli/stack-states.js";
 import type { Door } from "../support/door.js";
 import type { ModelState, StateEntry } from "./engine.js";
-import { type Name, names, places, type StateEdit, urnOf } from "./scenario.js";
+import { type Name, names, places, type StateEdit, urnOfName } from "./scenario.js";
 
 const withoutIt = (refers: readonly Name[], gone: Name): readonly Name[] =>
   refers.filter((name) => name !== gone);
@@ -77,7 +77,7 @@ const stateOf = (state: ModelState, stack: string, isOwn: boolean, door: Door) =
   const pluginOwnership = door === "plugin" ? state.ownership : state.pluginOwnership;
   const entryOf = (entry: StateEntry) => {
     const { name, id, inputs, outputs } = entry;
-    const urn = urnOf(named, name, door);
+    const urn = urnOfName(named, name, door);
     const { type } = urnParts(urn);
     const isPlugins = tokenParts(type)?.door === "plugin";
     const more = isPlugins ? { provider: `${provider}::p` } : {};

@@ -25,7 +25,7 @@ import {
   partsOf,
   type Scenario,
   type StateEdit,
-  urnOf,
+  urnOfName,
 } from "../model/scenario.js";
 import type { EngineStep, EngineUp, RunEnding, Stacks, Took } from "../model/stacks.js";
 import { movedName, siblingOf } from "../model/state-edits.js";
@@ -252,7 +252,7 @@ class ReplayStack {
   #only(step: EngineStep, { resources }: ReplayState): readonly string[] {
     if (step.type === "refresh" || !step.only) return [];
     const { option, names } = step.only;
-    const urns = names.map((name) => urnOf(this.#name, name, "dynamic"));
+    const urns = names.map((name) => urnOfName(this.#name, name, "dynamic"));
     const parts = step.program.map(({ name }) => partsOf(name));
     const isBoxKnown = [...resources.keys()].some((name) => partsOf(name).parents !== "");
     const place = `urn:pulumi:${this.#name}::shop::`;
@@ -321,7 +321,7 @@ const declaration = (step: EngineUp, stack: string): string => {
       .map((each) => {
         const { name, protect, retainOnDelete } = each;
         const { door = doorOfTests, parents, logical } = partsOf(name);
-        const aliases = step.aliases?.[name]?.map((former) => urnOf(stack, former, "dynamic"));
+        const aliases = step.aliases?.[name]?.map((former) => urnOfName(stack, former, "dynamic"));
         return {
           ...{ kind, name, logical, inBox: parents !== "" },
           ...(door === "plugin" ? { token: pluginToken(kind) } : {}),
