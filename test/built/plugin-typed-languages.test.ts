@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -108,8 +108,9 @@ const makeTypescript: Making = async (project, sdk) => {
 const makeGo: Making = async ({ folder, environment }, sdk) => {
   const { main: _, ...settings } = pluginSettings(join(folder, "plugin"));
   writeFileSync(join(folder, "Pulumi.yaml"), JSON.stringify({ ...settings, runtime: "go" }));
-  cpSync(join(root, "test", "support", "go-program"), folder, { recursive: true });
   const generated = `${packageSchema().repository?.replace("https://", "")}/sdk/go`;
+  const program = readFileSync(join(root, "test", "support", "go-program", "main.go"), "utf8");
+  writeFileSync(join(folder, "main.go"), program.replace("generated.example/sdk/go", generated));
   const module = [
     ...["module shop", "go 1.26"],
     `require github.com/pulumi/pulumi/sdk/v3 v${release.version}`,

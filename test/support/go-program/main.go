@@ -10,7 +10,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/config"
-	conversation "www.npmjs.com/package/pulumi-conversation/sdk/go/conversation"
+	// The test puts the generated package's own path here.
+	conversation "generated.example/sdk/go/conversation"
 )
 
 func account(ctx *pulumi.Context) error {
