@@ -3,7 +3,7 @@ import type { Definition, Field, Fields } from "../provider/definition/define.js
 import { memberPath, wrongKind } from "../provider/definition/fields.js";
 import { searchFault } from "../provider/definition/found-object.js";
 import { outputAsText } from "../provider/definition/violations.js";
-import { isObject, mostDepth, objectOf } from "../provider/kernel/json.js";
+import { isObject, mostLevels, objectOf } from "../provider/kernel/json.js";
 import { nearestHint, valueSort } from "../provider/kernel/text.js";
 import { typeToken } from "../provider/pointer.js";
 
@@ -88,7 +88,7 @@ const outsideJson = (
   if (typeof value === "string" && !value.isWellFormed()) return `${path} ${half}`;
   const sort = beyondJson(value);
   if (sort !== undefined) return `${path} is ${sort}`;
-  if (holders.length > mostDepth) return `${path.slice(0, 40)}… has more than ${mostDepth} levels`;
+  if (holders.length > mostLevels) return `${path.slice(0, 40)}… has more than ${mostLevels} levels`;
   if (holders.includes(value)) return `${path} contains itself`;
   const isList = Array.isArray(value);
   if (!isList && !isObject(value)) return undefined;

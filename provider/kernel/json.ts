@@ -104,7 +104,7 @@ export const withoutUndefined = <const T extends object>(members: T): Defined<T>
   objectOf(Object.entries(members)) as Defined<T>;
 
 /** No object of the service is nearly this deep; much deeper ones would overflow any recursion. */
-export const mostDepth = 128;
+export const mostLevels = 128;
 
 /**
  * Parses JSON text, with or without a byte order mark (RFC 8259 §8.1). Removes every `__proto__`
@@ -115,7 +115,7 @@ export const mostDepth = 128;
  */
 export const parseJson = (given: string): unknown => {
   const text = given.startsWith("\ufeff") ? given.slice(1) : given;
-  if (isDeep(text)) throw new SyntaxError(`more than ${mostDepth} levels`);
+  if (isDeep(text)) throw new SyntaxError(`more than ${mostLevels} levels`);
   // The cheap check first: a reviver makes parsing several times slower. `\u` may spell the name
   // too.
   const suspicious = text.includes("__proto__") || text.includes("\\u");
@@ -179,7 +179,7 @@ const isDeep = (text: string): boolean => {
     if (sign === '"') at = endOfText(text, at);
     else if (sign === "[" || sign === "{") depth += 1;
     else if (sign === "]" || sign === "}") depth -= 1;
-    if (depth > mostDepth) return true;
+    if (depth > mostLevels) return true;
   }
   return false;
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { isObject, type JsonObject, mostLevels } from "../../provider/kernel/json.js";
 import { inputInvalid, prepared } from "./caller-input.js";
 
 const mostNamed = 5;
@@ -93,8 +93,7 @@ export const callOptions = z.looseObject(
   { message: "must be an object" },
 );
 
-/** No body of the service comes near either. */
-const mostDepth = 128;
+/** No body of the service comes near it. */
 const mostValues = 1_000_000;
 
 /** So many steps of a path are enough to find a value. */
@@ -140,8 +139,8 @@ const problemIn = (whole: unknown, allows: (value: unknown) => boolean): string 
     if (!next) return undefined;
     const at = () => pathText(next.path.slice(0, mostShown));
     if (!allows(next.value)) return `${at()} is not a JSON value`.trim();
-    if (next.path.length > mostDepth) {
-      return `${at()}… is nested more than ${mostDepth} levels deep, or contains itself`;
+    if (next.path.length > mostLevels) {
+      return `${at()}… is nested more than ${mostLevels} levels deep, or contains itself`;
     }
     if (seen >= mostValues) return `it contains more than ${mostValues} values`;
     open.push(...membersOf(next));
