@@ -4,6 +4,7 @@ import { assertNode } from "../provider/kernel/node-version.js";
 import { resources } from "../provider/resources/index.js";
 import { apiReference } from "./generate/api-reference.js";
 import { commandReference, schemaFiles } from "./generate/command-reference.js";
+import { pageLibraries } from "./generate/page-libraries.js";
 import { resourceReference, resourceTable, settingsTable } from "./generate/reference-docs.js";
 import { resourceClasses } from "./generate/resource-classes.js";
 
@@ -30,6 +31,7 @@ const generated = async (): Promise<Readonly<Record<string, string>>> => ({
   "docs/cli.md": await commandReference(),
   ...(await schemaFiles()),
   ...(process.argv.includes("--without-api") ? {} : await apiReference(root)),
+  ...pageLibraries(root),
   "docs/resources.md": resourceReference(resources),
   "README.md": between(current("README.md"), "resources", resourceTable(resources)),
   "docs/guides/configuration.md": between(

@@ -6,55 +6,35 @@ import { isDeeperThan, mostDepth } from "../http/exchange.js";
 import { mask, shownMembers } from "../objects/secrets.js";
 
 /** Why a call is refused, in one sentence, and the documentation section with more information. */
-export interface CallExplanation {
-  readonly rule: string;
-  /** A page in the `docs` folder. */
-  readonly page: string;
-  readonly section: string;
-}
+const explain = (rule: string, section: string, page = "troubleshooting.md") => ({
+  rule,
+  section,
+  /** In the `docs` folder. */
+  page,
+});
 
-const codes = "troubleshooting.md";
+type CallExplanation = ReturnType<typeof explain>;
 
 /** By the check that refused. */
 const byCheck: Readonly<Record<Exclude<Check, "operation">, CallExplanation>> = {
-  credentials: {
-    rule: "The client ID, secret, and scope must be valid.",
-    page: codes,
-    section: "CREDENTIALS_REFUSED",
-  },
-  size: { rule: "A body must not be larger than 2 MiB.", page: codes, section: "REJECTED" },
-  path: { rule: "The path must exist and support the method.", page: codes, section: "NOT_FOUND" },
-  token: { rule: "A call needs a valid token.", page: codes, section: "UNAUTHORIZED" },
-  rate: { rule: "The endpoint's token bucket was empty.", page: codes, section: "THROTTLED" },
-  fault: { rule: "A fault was requested.", page: "emulator.md", section: "Faults" },
-  scope: {
-    rule: "The token must have a scope that allows the call.",
-    page: codes,
-    section: "FORBIDDEN",
-  },
+  credentials: explain("The client ID, secret, and scope must be valid.", "CREDENTIALS_REFUSED"),
+  size: explain("A body must not be larger than 2 MiB.", "REJECTED"),
+  path: explain("The path must exist and support the method.", "NOT_FOUND"),
+  token: explain("A call needs a valid token.", "UNAUTHORIZED"),
+  rate: explain("The endpoint's token bucket was empty.", "THROTTLED"),
+  fault: explain("A fault was requested.", "Faults", "emulator.md"),
+  scope: explain("The token must have a scope that allows the call.", "FORBIDDEN"),
 };
 
 /** By an operation's error code, or by the end of the code; the last one covers all others. */
 const byCode: Readonly<Record<string, CallExplanation>> = {
-  "404-101": {
-    rule: "The object in the path must exist and be complete.",
-    page: codes,
-    section: "NOT_FOUND",
-  },
-  "403-197": {
-    rule: "The client must be allowed to list the collection.",
-    page: codes,
-    section: "FORBIDDEN",
-  },
-  "-113": { rule: "An object in use cannot be deleted.", page: codes, section: "IN_USE" },
-  "": { rule: "The request violates a rule.", page: codes, section: "REJECTED" },
+  "404-101": explain("The object in the path must exist and be complete.", "NOT_FOUND"),
+  "403-197": explain("The client must be allowed to list the collection.", "FORBIDDEN"),
+  "-113": explain("An object in use cannot be deleted.", "IN_USE"),
+  "": explain("The request violates a rule.", "REJECTED"),
 };
 
-const failure: CallExplanation = {
-  rule: "The service failed.",
-  page: codes,
-  section: "UNAVAILABLE",
-};
+const failure = explain("The service failed.", "UNAVAILABLE");
 
 const explanationOf = ({ status, reason = "" }: ShownCall, { check }: CallContent) => {
   if (status > 0 && status < 400) return undefined;

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import type { Definition } from "../../provider/definition/define.js";
 import { namingOf } from "../../provider/definition/fields.js";
 import { asText, objectsIn, textAt } from "../../provider/kernel/json.js";
@@ -6,15 +6,13 @@ import { account } from "../../provider/resources/account.js";
 import { resources } from "../../provider/resources/index.js";
 import { senderKinds } from "../../provider/resources/message-types.js";
 import { routes, siblingRoute } from "../http/api.js";
+import type { RecentEntries } from "../http/call-log.js";
 import { type ControlRoutes, jsonResponse } from "../http/exchange.js";
-import type { BucketLevel } from "../http/rate-limit.js";
 import { shownMembers } from "../objects/secrets.js";
 import { type StoredObject, storedReferences } from "../objects/store.js";
 import { isCompleted } from "../runtime/conversation-operations.js";
 import {
-  isWithin,
   messageJson,
-  placeIn,
   type StoredConversation,
   type StoredMessage,
 } from "../runtime/conversation-store.js";
@@ -26,15 +24,15 @@ import {
 import { messageTypesOf } from "../runtime/messages.js";
 import { channelTypeOf, isAccountInUse } from "../runtime/recipients.js";
 import type { EmulatedService } from "../service/service.js";
-import { vendorWord } from "../service/switches.js";
+import { type Switch, switchTable, vendorWord } from "../service/switches.js";
 import { scopesByLabel } from "../token/tokens.js";
 import { inspectedCall } from "./inspected-call.js";
 
-/** As many of each as a person looks through; more would be slow to resend after each change. */
-const most = { objects: 5_000, conversations: 2_000, messages: 500, addresses: 1_000 } as const;
+/** The last ones of each, objects of each kind: as many as can be resent after each change. */
+const most = { objects: 1_000, conversations: 1_000, messages: 500, entries: 3_000 } as const;
 
 /** A setup object as the page draws it. */
-const graphObject = (definition: Definition, object: StoredObject) => ({
+const showObject = (definition: Definition, object: StoredObject) => ({
   collection: definition.collection,
   id: object.id,
   /** Its natural key; empty if it has none. */
@@ -48,30 +46,34 @@ const graphObject = (definition: Definition, object: StoredObject) => ({
   })),
 });
 
-/** Every setup object with its references, in setup order, each kind in the order of creation. */
-const accountGraph = ({ store }: EmulatedService) => {
-  const total = resources.reduce((sum, { collection }) => sum + store.count(collection), 0);
-  // The same share of each kind, so that none is missing if there are too many.
-  const share = Math.min(1, most.objects / total);
-  const objects = resources.flatMap((definition) =>
-    store
-      .all(definition.collection)
-      .slice(0, Math.ceil(store.count(definition.collection) * share))
-      .map((object) => graphObject(definition, object)),
-  );
-  return { objects, total };
+/** Every setup object with its references, in setup order, and where conversations can start. */
+const showAccount = (service: EmulatedService) => {
+  const { store } = service;
+  const all = (each: Definition) => store.all(each.collection).slice(0, most.objects);
+  return {
+    objects: resources.flatMap((each) => all(each).map((object) => showObject(each, object))),
+    total: resources.reduce((sum, { collection }) => sum + store.count(collection), 0),
+    /** The addresses of the accounts in use. */
+    addresses: all(account)
+      .filter((object) => isAccountInUse(service, object))
+      .map((object) => ({
+        name: textAt(object, "name") ?? "",
+        address: textAt(object, "address") ?? "",
+        channelType: channelTypeOf(service, object) ?? "",
+      })),
+  };
 };
 
-/** The members of an object, its secrets as asterisks; undefined if there is none. @param key such as `channels/<id>` */
+/** The members of an object, its secrets as asterisks; null if there is none. @param key such as `channels/<id>` */
 const membersOf = ({ store }: EmulatedService, key: string) => {
   const [collection, ...rest] = key.split("/");
   const definition = resources.find((each) => each.collection === collection);
   const object = definition && store.get(definition.collection, rest.join("/"));
-  return object && shownMembers(definition.fields, object);
+  return object ? shownMembers(definition.fields, object) : null;
 };
 
 /** A conversation in the page's list. */
-const summaryOf = (
+const summarize = (
   { conversations }: EmulatedService,
   { id, phase, accountId, about, modified }: StoredConversation,
 ) => ({
@@ -86,39 +88,11 @@ const summaryOf = (
   modified,
 });
 
-/** What identifies a conversation, beside its messages. */
-const wordsOf = ({ id, customer, address, channelType }: ConversationSummary) =>
-  [customer, address, channelType, id].join(" ");
-
-/** Signs shown before and after a text that was found, at most. */
-const around = { before: 20, after: 200 } as const;
-
-/** The part of a text around what was found in it, on one line, without splitting a character. */
-const excerptOf = (text: string, sought: string): string => {
-  const place = placeIn(text, sought);
-  const from = Math.max(0, place - around.before);
-  const part = text.slice(from, place + sought.length + around.after);
-  const whole = part.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "").replace(/\s+/g, " ");
-  return from > 0 ? `…${whole}` : whole;
-};
-
-/** The conversations with a text that changed since a version; undefined if no text is sought. */
-const foundSince = (service: EmulatedService, sought: string, version: number) => {
-  if (sought === "") return undefined;
-  const { isWhole, entries } = service.conversations.find(
-    sought,
-    version,
-    most.conversations,
-    (each) => isWithin(wordsOf(summaryOf(service, each)), sought),
-  );
-  return {
-    isWhole,
-    entries: entries.map(({ conversation, text }) => ({
-      ...summaryOf(service, conversation),
-      ...(text === undefined ? {} : { excerpt: excerptOf(text, sought) }),
-    })),
-  };
-};
+/** The last changed conversations, the last one last. */
+const listConversations = (service: EmulatedService) =>
+  service.conversations
+    .since(-1, most.conversations)
+    .entries.map((conversation) => summarize(service, conversation));
 
 /** The time that never comes: the page may stay open for as long as an asset exists. */
 const never = 8.64e15;
@@ -132,115 +106,36 @@ const downloadsOf = ({ assets, signedUrls }: EmulatedService, messages: readonly
       .map(({ id }) => [id, signedUrls.path("GET", id, never)]),
   );
 
-/** The new part of a conversation from a place on; undefined if there is no such conversation. */
-const growthOf = (service: EmulatedService, id: string, from: number) => {
-  const conversation = service.conversations.get(id);
-  if (!conversation) return undefined;
-  // Later than requested if too many have come since.
-  const first = Math.max(from, service.conversations.lengthOf(id) - most.messages);
-  const messages = service.conversations.messagesOf(id, first);
-  return {
-    id,
-    isCompleted: isCompleted(service, conversation),
-    from: first,
-    messages: messages.map((each) => messageJson(each)),
-    downloads: downloadsOf(service, messages),
-  };
+/** The last messages of a conversation; null if there is none. */
+const showMessages = (service: EmulatedService, id: string) => {
+  if (!service.conversations.get(id)) return null;
+  /** The number of messages before these. */
+  const before = Math.max(0, service.conversations.lengthOf(id) - most.messages);
+  const messages = service.conversations.messagesOf(id, before);
+  const downloads = downloadsOf(service, messages);
+  return { id, before, messages: messages.map((each) => messageJson(each)), downloads };
 };
 
-/** Where a customer can start a conversation: the addresses of the accounts in use. */
-const conversationAddresses = (service: EmulatedService) =>
-  service.store
-    .all(account.collection)
-    .filter((object) => isAccountInUse(service, object))
-    .slice(0, most.addresses)
-    .map((object) => ({
-      name: textAt(object, "name") ?? "",
-      address: textAt(object, "address") ?? "",
-      channelType: channelTypeOf(service, object) ?? "",
-    }));
-
-/** The buckets of the service and those of other services that were called; none without a plan. */
-const levelsOf = (service: EmulatedService, called: readonly string[]): readonly BucketLevel[] => {
-  const own = routes.map(({ name }) => name);
-  const others = called.filter((name) => !own.includes(name));
-  return [
-    ...own.map((name) => service.rateLimiter.level(name)),
-    ...others.map((name) => {
-      const rates = siblingRoute(name)?.rates;
-      return rates && service.rateLimiter.level(name, rates);
-    }),
-  ].flatMap((level) => level ?? []);
+/** The last entries of a log, and the place of the first of them. */
+const lastOf = <T>(log: RecentEntries<T>) => {
+  const { next, entries } = log.since(0);
+  const last = entries.slice(-most.entries);
+  return { first: next - last.length, entries: last };
 };
 
-/** What the page shows and already knows. */
-interface PageLook {
-  /** From the previous look; any other text means that nothing is known. */
-  readonly cursor: string;
-  /** ID of the conversation that is shown; empty: none. */
-  readonly conversation: string;
-  /** How many of its messages are known. */
-  readonly messages: number;
-  /** The object that is shown, such as `channels/<id>`; empty: none. */
-  readonly object: string;
-  /** Place in the log of the call that is asked for; -1: none. */
-  readonly call: number;
-  /** The text that conversations are searched for; empty: none. */
-  readonly search: string;
-}
-
-/** Finds what changed between two looks of a page; what did not change is left out if it is large. */
-const changesSince = (service: EmulatedService) => {
-  // Versions start over with every process; a page that stays open must not confuse them with the
-  // old ones.
-  const run = randomBytes(6).toString("hex");
-  return ({ cursor, conversation, messages, object, call, search }: PageLook) => {
-    const { clock, rateLimiter, log, switches, store, conversations } = service;
-    const [name, sought, ...versions] = cursor.split("-");
-    const isKnown = name === run && versions.length === 4;
-    const known = isKnown ? versions.map(Number) : [0, 0, -1, -1];
-    const searched = Buffer.from(search).toString("hex");
-    const calls = log.entries.since(known[0] ?? 0);
-    const deliveries = service.deliveries.log.since(known[1] ?? 0);
-    const changed = conversations.since(known[2] ?? -1, most.conversations);
-    const counts = log.counts();
-    return {
-      /** To be sent with the next look. */
-      cursor: [
-        ...[run, searched, calls.next, deliveries.next],
-        ...[conversations.version, store.version],
-      ].join("-"),
-      /** The emulator's time, in milliseconds since 1970. */
-      now: clock.now(),
-      clock: clock.kind,
-      plan: rateLimiter.plan,
-      buckets: levelsOf(service, Object.keys(counts)),
-      counts,
-      platformName: switches.platformName,
-      calls,
-      deliveries,
-      conversations: {
-        /** Whether these are all, and replace those known before. */
-        isWhole: changed.isWhole,
-        /** How many there are in all. */
-        total: conversations.count,
-        entries: changed.entries.map((each) => summaryOf(service, each)),
-      },
-      /** Left out if no text is sought. */
-      found: foundSince(service, search, sought === searched ? (known[2] ?? -1) : -1),
-      ...(store.version === known[3]
-        ? {}
-        : { graph: accountGraph(service), addresses: conversationAddresses(service) }),
-      /** Left out if there is none. */
-      conversation: growthOf(service, conversation, messages),
-      object: membersOf(service, object),
-      call: inspectedCall(log, call),
-    };
-  };
+/** The bucket and the counts of each endpoint, also of other services' endpoints that were called. */
+const showRates = ({ log, rateLimiter }: EmulatedService) => {
+  const counts = log.counts();
+  const names = new Set([...routes.map(({ name }) => name), ...Object.keys(counts)]);
+  return [...names].map((endpoint) => ({
+    ...{ endpoint, accepted: 0, refused: 0, ...counts[endpoint] },
+    bucket: rateLimiter.level(endpoint, siblingRoute(endpoint)?.rates),
+  }));
 };
 
 /** The page has none before its first response. */
 const failures: Readonly<Partial<Record<DeliveryCause, DeliveryFailure>>> = deliveryFailures;
+const switchDescriptions: Readonly<Record<string, Switch>> = switchTable;
 
 /**
  * What the page's forms offer, with a description of each choice: from the tables that the emulator
@@ -248,8 +143,9 @@ const failures: Readonly<Partial<Record<DeliveryCause, DeliveryFailure>>> = deli
  */
 const formTables = ({ switches }: EmulatedService) => ({
   /** In setup order. */
-  kinds: resources.map(({ kind, collection, noun, doc }) => ({ kind, collection, noun, doc })),
+  kinds: resources.map(({ collection, noun, doc }) => ({ collection, noun, doc })),
   deliveryFailures: failures,
+  switches: switchDescriptions,
   /** The senders in the wire format, each with the message types that it may send. */
   senders: senderKinds.map((sender) => ({
     type: vendorWord(sender, switches),
@@ -257,24 +153,73 @@ const formTables = ({ switches }: EmulatedService) => ({
   })),
 });
 
-export type GraphObject = ReturnType<typeof graphObject>;
-export type ConversationSummary = ReturnType<typeof summaryOf> & {
-  /** The part of the conversation's last message that contains the search text, if any. */
-  readonly excerpt?: string;
+/** What the page shows; an empty text: nothing. */
+const nothingShown = {
+  /** From the previous look; any other text means that nothing is known. */
+  cursor: "",
+  /** The ID of a conversation. */
+  conversation: "",
+  /** An object, such as `channels/<id>`. */
+  object: "",
+  /** The place of a call in the log. */
+  call: "",
 };
-export type ConversationAddress = ReturnType<typeof conversationAddresses>[number];
+
+/** Finds what changed between two looks of a page: large parts that did not change are left out. */
+const changesSince = (service: EmulatedService) => {
+  // Versions start over with every process; a page that stays open must not confuse them with the
+  // old ones.
+  const start = randomBytes(6).toString("hex");
+  return ({ cursor, conversation, object, call }: typeof nothingShown) => {
+    const { clock, rateLimiter, log, deliveries, switches, store, conversations } = service;
+    const [, ...known] = cursor.split(" ");
+    // With another word for the vendor, the forms offer other words.
+    const run = `${start}${switches.platformName}`;
+    const isKnown = cursor.startsWith(`${run} `);
+    const versions: string[] = [];
+    const unlessKnown = <T>(show: () => T, ...version: readonly unknown[]): T | undefined => {
+      const place = versions.push(hash("sha256", JSON.stringify(version)).slice(0, 16)) - 1;
+      return isKnown && known[place] === versions[place] ? undefined : show();
+    };
+    const { version } = conversations;
+    const [calls, attempts] = [lastOf(log.entries), lastOf(deliveries.log)];
+    const ended = conversations.get(conversation);
+    const changes = {
+      tables: unlessKnown(() => formTables(service)),
+      account: unlessKnown(() => showAccount(service), store.version),
+      object: unlessKnown(() => membersOf(service, object), store.version, object),
+      conversations: unlessKnown(() => listConversations(service), version),
+      transcript: unlessKnown(() => showMessages(service, conversation), version, conversation),
+      calls: unlessKnown(() => calls, calls.first, calls.entries.length),
+      deliveries: unlessKnown(() => attempts, attempts.first, attempts.entries.length),
+      call: unlessKnown(() => (call && inspectedCall(log, Number(call))) || null, call),
+    };
+    return {
+      ...changes,
+      /** To be sent with the next look. */
+      cursor: [run, ...versions].join(" "),
+      /** The emulator's time, in milliseconds since 1970. */
+      now: clock.now(),
+      clock: clock.kind,
+      plan: rateLimiter.plan,
+      rates: showRates(service),
+      faults: service.faults.left(),
+      switches,
+      /** How many conversations there are in all. */
+      total: conversations.count,
+      /** Whether the conversation takes no more messages; the clock, too, completes one. */
+      isCompleted: ended !== undefined && isCompleted(service, ended),
+    };
+  };
+};
+
+export type GraphObject = ReturnType<typeof showObject>;
 /** The changes in an emulator since the last request. */
 export type PageChanges = ReturnType<ReturnType<typeof changesSince>>;
-export type FormTables = ReturnType<typeof formTables>;
 
 /** The caller of the page's calls, in the log. */
 const pageClient = "page";
 const tokenLifetimeMs = 3_600_000;
-
-const countIn = (text: string): number => {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new Error('"messages" and "call" must be whole numbers.');
-};
 
 /**
  * The control interface routes that only the page uses. The page makes changes through ordinary
@@ -284,30 +229,15 @@ const countIn = (text: string): number => {
 export const pageRoutes = (service: EmulatedService): ControlRoutes => {
   const look = changesSince(service);
   return {
-    "GET /page/tables": () => jsonResponse(formTables(service)),
     "GET /page/changes": ({ query }) => {
-      const {
-        cursor = "",
-        conversation = "",
-        messages = "0",
-        object = "",
-        call = "",
-        search = "",
-      } = Object.fromEntries(query);
-      const places = { messages: countIn(messages), call: call === "" ? -1 : countIn(call) };
-      return jsonResponse(look({ cursor, conversation, object, search, ...places }));
-    },
-    "GET /page/client": () => {
-      const { clientId, clientSecret = "", scopes } = service.clients.own;
-      return jsonResponse({ clientId, clientSecret, scope: scopes.join(" ") });
+      const asked = { ...nothingShown, ...Object.fromEntries(query) };
+      if (!/^\d{0,15}$/.test(asked.call)) throw new Error('"call" must be a whole number.');
+      return jsonResponse(look(asked));
     },
     "POST /page/token": () => {
-      const claims = {
-        clientId: pageClient,
-        scopes: [scopesByLabel.IM],
-        subject: "client",
-      } as const;
-      return { status: 201, body: { token: service.tokens.issue(claims, tokenLifetimeMs) } };
+      const allowed = { scopes: [scopesByLabel.IM], subject: "client" } as const;
+      const token = service.tokens.issue({ clientId: pageClient, ...allowed }, tokenLifetimeMs);
+      return { status: 201, body: { token } };
     },
   };
 };

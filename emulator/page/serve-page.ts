@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join } from "node:path";
@@ -39,29 +38,24 @@ const safeHeaders = {
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
-  "cache-control": "no-cache",
+  "cache-control": "no-store",
 } as const;
 
 interface PageFile {
   readonly type: string;
   readonly bytes: Buffer;
-  readonly tag: string;
 }
 
-/** Served as they are in the repository and the package: there is nothing to build. */
-const folder = (): string => join(packageRoot(), "emulator", "page", "browser");
-
+/** Reads the files as they are in the repository and the package: there is nothing to build. */
 const readPage = (): ReadonlyMap<string, PageFile> => {
-  const names = readdirSync(folder(), { recursive: true, encoding: "utf8" }).map((name) => ({
-    path: name.replaceAll("\\", "/"),
-    file: join(folder(), name),
-  }));
-  const files = names.flatMap(({ path, file }): [string, PageFile][] => {
-    const type = contentTypes[extname(file)];
+  const folder = join(packageRoot(), "emulator", "page", "browser");
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const files = names.flatMap((name): [string, PageFile][] => {
+    const type = contentTypes[extname(name)];
     if (type === undefined) return [];
-    const bytes = readFileSync(file);
-    const tag = `"${hash("sha256", bytes, "base64url").slice(0, 22)}"`;
-    return [[path === "index.html" ? "/" : `${pagePath}/${path}`, { type, bytes, tag }]];
+    const bytes = readFileSync(join(folder, name));
+    const path = `${pagePath}/${name.replaceAll("\\", "/")}`;
+    return [[name === "index.html" ? "/" : path, { type, bytes }]];
   });
   return new Map(files);
 };
@@ -78,15 +72,13 @@ const refusal = (status: number, text: string, more = {}): ServiceResponse => ({
   body: `${text}\n`,
 });
 
-const answerTo = ({ method = "", headers }: IncomingMessage, path: string): ServiceResponse => {
+const answerTo = ({ method = "" }: IncomingMessage, path: string): ServiceResponse => {
   known ??= readPage();
   const file = known.get(path);
   if (!file) return refusal(404, "The page has no such file.");
   if (method !== "GET" && method !== "HEAD")
     return refusal(405, "The page accepts only GET and HEAD.", { allow: "GET, HEAD" });
-  const { type, bytes, tag: etag } = file;
-  if (headers["if-none-match"] === etag) return { status: 304, headers: { etag } };
-  return { status: 200, headers: { etag, "content-type": type }, body: bytes };
+  return { status: 200, headers: { "content-type": file.type }, body: file.bytes };
 };
 
 /** Serves the page and its files. @param isAllowed whether the caller may see it */

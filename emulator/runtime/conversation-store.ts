@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { z } from "zod";
-import { type JsonObject, objectOf, objectsIn, textsInside } from "../../provider/kernel/json.js";
+import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { timestamp } from "../service/clock.js";
 import type { Journal } from "../service/journal.js";
 
@@ -9,10 +9,6 @@ const lengthBytes = 4;
 
 /** Number of cached inflated chunks: consecutive documents are mostly in the same chunk. */
 const mostAtHand = 4;
-
-/** Text in one case, as long as before: İ would become two letters, and Σ depends on what follows. */
-const withoutCase = (text: string): string =>
-  text.replaceAll("İ", "i").toLowerCase().replaceAll("ς", "σ");
 
 /** How documents are stored. */
 interface ArchiveOptions {
@@ -54,12 +50,12 @@ export class DocumentArchive {
   }
 
   /**
-   * Returns a function that says whether the document at a position may contain a string, in any
-   * case. It is far quicker than reading the document.
+   * Returns a function that says whether the document at a position may contain a string. It is far
+   * quicker than reading the document.
    */
   mayContain(text: string): (place: number) => boolean {
-    const escaped = JSON.stringify(withoutCase(text)).slice(1, -1);
-    return (place) => withoutCase(this.#textAt(place)).includes(escaped);
+    const escaped = JSON.stringify(text).slice(1, -1);
+    return (place) => this.#textAt(place).includes(escaped);
   }
 
   /** The documents at these positions, in order; each chunk is read once. */
@@ -236,26 +232,6 @@ export const isConversationDocument = (value: unknown): value is ConversationDoc
   Array.isArray(value.messages) &&
   value.messages.every((each) => isMessage(each) && each.conversationId === value.id);
 
-/** The place of a string in another, in any case; -1 if it is not there. */
-export const placeIn = (text: string, sought: string): number =>
-  withoutCase(text).indexOf(withoutCase(sought));
-
-/** Whether a string contains another, in any case. */
-export const isWithin = (text: string, sought: string): boolean => placeIn(text, sought) >= 0;
-
-/** What a message says: the texts in its content, and what its attachments are called. */
-const textsOf = ({ body }: StoredMessage): readonly string[] => [
-  ...textsInside(body.content),
-  ...objectsIn(body.attachments, "attachment").flatMap(({ name, url }) => textsInside(name ?? url)),
-];
-
-/** A conversation that contains what was sought. */
-interface FoundConversation {
-  readonly conversation: StoredConversation;
-  /** The text of the last message that contains it; absent if no message does. */
-  readonly text?: string | undefined;
-}
-
 /** The conversations that changed. */
 interface ConversationsSince<T> {
   /** Whether these are all conversations. */
@@ -370,25 +346,6 @@ export class ConversationStore {
     return { isWhole, entries: entries.slice(-most).map((entry) => this.#conversation(entry)) };
   }
 
-  /**
-   * Like `since`, but returns only conversations that contain a string, ignoring case.
-   *
-   * @param isFound whether a conversation contains the string outside its messages
-   */
-  find(
-    sought: string,
-    version: number,
-    most: number,
-    isFound: (conversation: StoredConversation) => boolean,
-  ): ConversationsSince<FoundConversation> {
-    const { isWhole, entries } = this.#since(version);
-    const texts = this.#lastTexts(sought, entries);
-    const found = entries
-      .map((entry) => ({ conversation: this.#conversation(entry), text: texts.get(entry) }))
-      .filter(({ conversation, text }) => text !== undefined || isFound(conversation));
-    return { isWhole, entries: found.slice(-most) };
-  }
-
   all(): readonly ConversationDocument[] {
     return this.#documents([...this.#entries]);
   }
@@ -421,22 +378,6 @@ export class ConversationStore {
       .filter((entry) => isWhole || entry.version > version)
       .sort((a, b) => a.version - b.version || a.modified - b.modified);
     return { isWhole, entries };
-  }
-
-  #lastTexts(sought: string, entries: readonly Entry[]): ReadonlyMap<Entry, string> {
-    const mayContain = this.#texts.mayContain(sought);
-    const found = new Map<Entry, string>();
-    // In the order in which they are stored, as in `readAll`.
-    const places = entries
-      .flatMap((entry) => entry.messages.map((place) => ({ entry, place })))
-      .sort((a, b) => b.place - a.place);
-    for (const { entry, place } of places) {
-      if (found.has(entry) || !mayContain(place)) continue;
-      const texts = textsOf(this.#texts.read(place, isMessage));
-      const text = texts.find((each) => isWithin(each, sought));
-      if (text !== undefined) found.set(entry, text);
-    }
-    return found;
   }
 
   #documents(entries: readonly (readonly [string, Entry])[]): readonly ConversationDocument[] {

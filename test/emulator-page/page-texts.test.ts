@@ -1,164 +1,105 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { hasOutcome, isCallWanted, toneOf } from "../../emulator/page/browser/calls.mjs";
-import {
-  messageToSend,
-  shownMessage,
-  sideOfSender,
-} from "../../emulator/page/browser/composer.mjs";
-import { isConversationWanted } from "../../emulator/page/browser/conversations.mjs";
-import { beginningOf, clockTime, dayTime } from "../../emulator/page/browser/elements.mjs";
-import { afterFailure, undelivered } from "../../emulator/page/browser/inspector.mjs";
-import { refusalText } from "../../emulator/page/browser/page.mjs";
+import { readMessage, writeMessage } from "../../emulator/page/browser/conversations.mjs";
+import { takeChanges } from "../../emulator/page/browser/emulator.mjs";
+import { cardHeight, columnWidth, drawGraph } from "../../emulator/page/browser/graph.mjs";
+import { describeRest, findUndelivered } from "../../emulator/page/browser/logs.mjs";
+import { clockTime, isFound, refusalText, shortText } from "../../emulator/page/browser/texts.mjs";
+import type { GraphObject, PageChanges } from "../../emulator/page/page-routes.js";
 
 test("a time that is none, or beyond all calendars, is shown as it came", () => {
-  for (const time of ["", "yesterday", 8.7e15, Number.NaN]) {
-    expect(clockTime(time)).toBe(String(time));
-    expect(dayTime(time)).toBe(String(time));
-  }
+  for (const time of ["yesterday", 8.7e15]) expect(clockTime(time)).toBe(String(time));
   expect(clockTime("2026-01-01T12:30:05.000Z")).toMatch(/^\d\d:\d\d:05$/);
 });
 
-test("a long text is cut between characters, and never loses anything", () => {
-  fc.assert(
-    fc.property(fc.string({ unit: "grapheme" }), fc.nat(20), (text, most) => {
-      const beginning = beginningOf(text, most);
-      expect(text.startsWith(beginning)).toBe(true);
-      expect(beginning.isWellFormed()).toBe(true);
-      expect(beginning.length).toBeGreaterThanOrEqual(Math.min(text.length, most) - 1);
-    }),
-    { numRuns: 300, seed: 6 },
-  );
+test("a long name is cut between characters, and turns nothing round", () => {
+  expect(shortText("a".repeat(200))).toBe("a".repeat(200));
+  expect(shortText(`${"a".repeat(199)}\u{1f468}b`)).toBe(`${"a".repeat(199)}…`);
+  expect(shortText("\u202egnp.exe\u2069")).toBe("\\u202egnp.exe\\u2069");
+});
+
+test("what is sought is found whatever its case", () => {
+  for (const [sought, text] of [
+    ["", "anything"],
+    [" get /ch ", "GET /channels"],
+    ["ΚΩΔΙΚΟΣ", "ο κωδικος μου"],
+    ["istanbul", "aus İSTANBUL"],
+  ] as const)
+    expect(isFound(sought, "first", text), sought).toBe(true);
+  expect(isFound("channel", "GET", "/accounts")).toBe(false);
 });
 
 test("whatever a message holds, it is shown", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), (body, content) => {
-      const shown = shownMessage({ ...body, content });
-      for (const text of [shown.text, shown.json, shown.name, shown.type, shown.recipients])
-        expect(typeof text).toBe("string");
+      const { text, json, name, type, sender } = readMessage({ ...body, content });
+      for (const each of [text, json, name, type, sender]) expect(typeof each).toBe("string");
     }),
     { numRuns: 500, seed: 5 },
   );
 });
 
 test("a message is shown with its sender, text, JSON and attachments", () => {
-  expect(
-    shownMessage({
-      id: "1",
-      messageId: "m",
-      type: { value: "richMessage.listpicker" },
-      sender: { type: "custom_bot", participant: { name: "orders-bot" } },
-      content: { json: '{"options":["a"]}' },
-      attachments: {
-        attachment: [
-          { id: "i", name: "a.csv", size: 78, url: "javascript:harm()" },
-          { url: "https://x.example/y" },
-          { name: "b", url: "https://" },
-          { name: "c", url: "https://x.example/z" },
-          { name: "https://x.example.org/z", url: "https://x.example" },
-          { url: "https://y.example@x.example/z" },
-        ],
-      },
-      recipients: { recipient: [{ type: "customer", participant: { name: "Ada" } }] },
-      created: "2026-01-01T00:00:00.000Z",
-    }),
-  ).toEqual({
+  const message = readMessage({
     id: "1",
+    messageId: "m",
+    type: { value: "richMessage.listpicker" },
+    sender: { type: "custom_bot", participant: { name: "orders-bot" } },
+    content: { json: '{"options":["a"]}' },
+    attachments: {
+      attachment: [
+        { id: "i", name: "a.csv", size: 78, url: "javascript:harm()" },
+        { name: "b", url: "https://" },
+        { name: "c", url: "https://y.example@x.example/z" },
+      ],
+    },
+    created: "2026-01-01T00:00:00.000Z",
+  });
+  expect(message).toMatchObject({
     messageId: "m",
     type: "richMessage.listpicker",
     sender: "custom_bot",
-    side: "bot",
     name: "orders-bot",
     text: "",
     json: '{\n  "options": [\n    "a"\n  ]\n}',
-    attachments: [
-      { text: "a.csv (78 bytes)", id: "i", url: "", host: "" },
-      { text: "https://x.example/y", id: "", url: "https://x.example/y", host: "" },
-      { text: "b", id: "", url: "", host: "" },
-      { text: "c", id: "", url: "https://x.example/z", host: "x.example" },
-      // A text that seems to name another host.
-      {
-        text: "https://x.example.org/z",
-        ...{ id: "", url: "https://x.example", host: "x.example" },
-      },
-      {
-        text: "https://y.example@x.example/z",
-        ...{ id: "", url: "https://y.example@x.example/z", host: "x.example" },
-      },
-    ],
     isEvent: false,
     time: "2026-01-01T00:00:00.000Z",
-    recipients: "customer Ada",
   });
-  expect(sideOfSender("acme_agent")).toBe("agent");
+  expect(message.files.map(({ text, elsewhere }) => [text, elsewhere?.host])).toEqual([
+    ["a.csv (78 bytes)", undefined],
+    ["b", undefined],
+    // The name of a user in front of the host deceives nobody.
+    ["c", "x.example"],
+  ]);
+  expect(readMessage({ type: { value: "agent.join" } }).isEvent).toBe(true);
 });
 
 test("a message to be sent holds what was typed, and nothing empty", () => {
   const draft = {
+    account: "",
+    customer: "",
     sender: "customer",
     type: "text",
-    name: "",
     text: "Hi",
-    json: "",
-    conversation: { id: "c" },
+    said: "",
   };
-  expect(messageToSend(draft)).toEqual({
+  expect(writeMessage(draft, { id: "c" }, "")).toEqual({
     type: { value: "text" },
     conversation: { id: "c" },
     sender: { type: "customer" },
     content: { text: "Hi" },
   });
-  expect(messageToSend({ ...draft, name: "Ada", text: "", json: '{"a": 1}' })).toEqual({
-    type: { value: "text" },
-    conversation: { id: "c" },
+  const picker = { ...draft, type: "richMessage.listpicker", text: '{"a": 1}' };
+  expect(writeMessage(picker, { id: "c" }, "Ada")).toMatchObject({
     sender: { type: "customer", participant: { name: "Ada" } },
     content: { json: '{"a": 1}' },
   });
-  expect(() => messageToSend({ ...draft, json: "{}" })).toThrow("either text or JSON");
-  for (const json of ["[1]", "1", "{", "null"])
-    expect(() => messageToSend({ ...draft, json })).toThrow("JSON object");
-  expect(() => messageToSend({ ...draft, text: "" })).toThrow("Enter some text.");
-  expect(messageToSend({ ...draft, type: "typing.start", text: "" })).not.toHaveProperty("content");
-});
-
-test("calls are filtered by path, client, method and outcome", () => {
-  const entry = {
-    at: "",
-    method: "GET",
-    template: "/channels/{id}",
-    path: "/channels/X1",
-    status: 429,
-    ms: 1,
-  };
-  expect(isCallWanted(entry, ["", "", ""])).toBe(true);
-  expect(isCallWanted(entry, [" get /channels/x1 ", "", ""])).toBe(true);
-  expect(isCallWanted(entry, ["", "POST", ""])).toBe(false);
-  expect(isCallWanted(entry, ["", "", "429"])).toBe(true);
-  const outcomes = ["good", "bad", "4", "429", "5", "0"];
-  const of = (status: number) => outcomes.filter((outcome) => hasOutcome(status, outcome));
-  expect([of(200), of(404), of(429), of(503), of(0)]).toEqual([
-    ["good"],
-    ["bad", "4"],
-    ["bad", "4", "429"],
-    ["bad", "5"],
-    ["bad", "0"],
-  ]);
-  expect([toneOf(204), toneOf(307), toneOf(429), toneOf(500), toneOf(0)]).toEqual([
-    "good",
-    "good",
-    "wait",
-    "bad",
-    "bad",
-  ]);
-});
-
-test("conversations are filtered by state", () => {
-  const inState = (phase: "bot" | "agent" | "ended") =>
-    ["", "running", "agent"].filter((wanted) => isConversationWanted({ phase }, wanted));
-  expect(inState("bot")).toEqual(["", "running"]);
-  expect(inState("agent")).toEqual(["", "running", "agent"]);
-  expect(inState("ended")).toEqual([""]);
+  expect(writeMessage({ ...picker, type: "text" }, {}, "").content).toEqual({ text: '{"a": 1}' });
+  expect(writeMessage({ ...picker, text: "[1]" }, {}, "").content).toEqual({ text: "[1]" });
+  expect(() => writeMessage({ ...draft, text: "" }, {}, "")).toThrow("Enter some text.");
+  expect(writeMessage({ ...draft, type: "typing.start", text: "" }, {}, "")).not.toHaveProperty(
+    "content",
+  );
 });
 
 test("a refusal is shown in the words of control or of the service", () => {
@@ -183,22 +124,122 @@ test("a delivery that failed counts once, until an attempt makes up for it", () 
   const failed = attemptOf(1, 1, "askedToWait");
   const again = attemptOf(1, 2, "askedToWait");
   const other = attemptOf(3, 1, "askedToWait");
-  expect(undelivered([])).toEqual([]);
-  expect(undelivered([failed, other, again, attemptOf(2, 1)])).toEqual([again, other]);
-  expect(undelivered([failed, attemptOf(2, 1), attemptOf(1, 2)])).toEqual([]);
-  expect(undelivered([failed, attemptOf(2, 1)])).toEqual([failed]);
+  const find = (...entries: (typeof failed)[]) =>
+    findUndelivered(entries.map((entry, place) => ({ entry, place })).reverse()).map(
+      ({ entry }) => entry,
+    );
+  expect(find()).toEqual([]);
+  expect(find(failed, other, again, attemptOf(2, 1))).toEqual([again, other]);
+  expect(find(failed, attemptOf(2, 1), attemptOf(1, 2))).toEqual([]);
 });
 
-test("a failed attempt says what became of the message", () => {
+test("a failed attempt says what became of the message, and what to do", () => {
   const first = attemptOf(1, 1, "askedToWait");
   const last = attemptOf(1, 2, "askedToWait", false);
-  const elsewhere = attemptOf(2, 1);
   const after = (...entries: (typeof first)[]) =>
-    entries.map((entry) => afterFailure([...entries, elsewhere], entry).text);
-  expect(after(first)).toEqual(["The service will try again."]);
-  expect(after(first, last)).toEqual(["Attempt 2 failed, too.", "This was the last attempt."]);
+    entries.map((entry) => describeRest([...entries, attemptOf(2, 1)], entry, "Wait."));
+  expect(after(first)).toEqual(["The service will try again. Wait."]);
+  expect(after(first, last)).toEqual([
+    "Attempt 2 failed, too. Wait.",
+    "This was the last attempt. Wait.",
+  ]);
   expect(after(first, attemptOf(1, 2))[0]).toBe("Attempt 2 delivered the message.");
   expect(after(attemptOf(1, 0, "askedToWait", false))).toEqual([
-    "The service does not attempt delivery.",
+    "The service does not attempt delivery. Wait.",
   ]);
+});
+
+const object = (collection: string, id: string, ...references: readonly string[]): GraphObject => ({
+  collection,
+  id,
+  name: id,
+  isActive: true,
+  references: references.map((key) => {
+    const [to = "", target = ""] = key.split("/");
+    return { collection: to, id: target, path: "x" };
+  }),
+});
+
+test("a look replaces what changed, and keeps the rest as it was", () => {
+  const account = { objects: [object("a", "1")], total: 1, addresses: [] };
+  const question = { conversation: "", object: "", call: "" };
+  const answer = (parts: object) => parts as PageChanges;
+  const one = takeChanges(undefined, answer({ cursor: "1", account, conversations: [] }), question);
+  expect(one.objects.get("a/1")).toBe(account.objects[0]);
+  const two = takeChanges(one, answer({ cursor: "2", now: 5 }), { ...question, object: "a/1" });
+  expect(two).toMatchObject({ cursor: "2", now: 5, question: { object: "a/1" } });
+  expect([two.account, two.objects]).toEqual([one.account, one.objects]);
+  expect(two.objects).toBe(one.objects);
+});
+
+const kinds = ["a", "b", "c", "d", "e", "f"].map((collection) => ({
+  collection,
+  noun: collection,
+  doc: "",
+}));
+
+/** Every object refers to objects of earlier kinds, near and far, and to one that is not there. */
+const accountOf = (size: number, random: (below: number) => number): readonly GraphObject[] => {
+  const letter = (place: number): string => kinds[place % kinds.length]?.collection ?? "";
+  return Array.from({ length: size }, (_, place) => {
+    const targets = Array.from({ length: place % 4 }, () => random(Math.max(1, place)));
+    const earlier = targets.filter((target) => letter(target) < letter(place));
+    const keys = earlier.map((target) => `${letter(target)}/${target}`);
+    return object(letter(place), String(place), ...keys, "a/gone");
+  });
+};
+
+/** Where a line runs straight: it bends between columns, and crosses each one at a height. */
+const crossingsOf = (path: string): readonly { readonly x: number; readonly y: number }[] =>
+  [...path.matchAll(/ (\S+) (\S+)H/g)].map(([, x, y]) => ({ x: Number(x), y: Number(y) }));
+
+test.each([0, 60, 400])(
+  "of %i objects each stands once, in the column of its kind, and no line touches another's card",
+  (size) => {
+    fc.assert(
+      fc.property(fc.infiniteStream(fc.nat()), (numbers) => {
+        const random = (below: number) => (numbers.next().value ?? 0) % below;
+        const objects = accountOf(size, random);
+        const { columns, height, lines } = drawGraph(kinds, objects);
+        const width = columnWidth(kinds.length);
+        const cards = columns.flatMap(({ kind, x, top, objects: list }) =>
+          list.map((each, row) => {
+            expect(each.collection).toBe(kind.collection);
+            return { key: `${each.collection}/${each.id}`, x, y: top + row * 60 };
+          }),
+        );
+        expect(cards.map(({ key }) => key).sort()).toEqual(
+          objects.map(({ collection, id }) => `${collection}/${id}`).sort(),
+        );
+        expect(Math.max(0, ...cards.map(({ y }) => y + cardHeight))).toBeLessThanOrEqual(height);
+        expect((columns.at(-1)?.x ?? 0) + width).toBeCloseTo(100);
+        const wanted = objects.flatMap(({ references }) => new Set(references.map(({ id }) => id)));
+        expect(lines.length).toBe(
+          wanted.reduce((sum, ids) => sum + [...ids].filter((id) => id !== "gone").length, 0),
+        );
+        expect(lines.some(({ path }) => crossingsOf(path).length > 0)).toBe(size > 0);
+        for (const { path } of lines)
+          for (const { x, y } of crossingsOf(path)) {
+            const column = cards.filter((card) => Math.abs(card.x - x) < 1e-6);
+            expect(columns.some((each) => Math.abs(each.x - x) < 1e-6)).toBe(true);
+            const touched = column.filter((card) => y > card.y - 3 && y < card.y + cardHeight + 3);
+            expect(touched).toEqual([]);
+          }
+      }),
+      { numRuns: size > 100 ? 2 : 20, seed: 14 },
+    );
+  },
+);
+
+test("what refers to the same object stands together", () => {
+  const objects = [
+    object("a", "top"),
+    object("a", "bottom"),
+    object("b", "1", "a/bottom"),
+    object("b", "2", "a/top"),
+    object("b", "3", "a/bottom"),
+    object("b", "4", "a/top"),
+  ];
+  const [, users] = drawGraph(kinds, objects).columns;
+  expect(users?.objects.map(({ id }) => id)).toEqual(["2", "4", "1", "3"]);
 });

@@ -61,7 +61,7 @@ test("whatever the page and its modules ask for is one of these files", () => {
     (name) => {
       const text = readFileSync(join(folder, name), "utf8");
       const own = [...text.matchAll(/(?:src|href)="(\/page\/[^"]+)"/g)].map(([, path]) => path);
-      const imported = [...text.matchAll(/^(?:import|export) .*?from "(\.[^"]+)"/gms)].map(
+      const imported = [...text.matchAll(/^(?:import|export).*?from ?"(\.[^"]+)"/gms)].map(
         ([, path = ""]) => join("/page", name, "..", path),
       );
       return [...own, ...(name.endsWith(".mjs") ? imported : [])];
@@ -71,12 +71,8 @@ test("whatever the page and its modules ask for is one of these files", () => {
   expect(asked.filter((path) => !files.includes(path ?? ""))).toEqual([]);
 });
 
-test("a file that did not change is not sent again, and none is written to", async () => {
+test("the page is read, and none of its files is written to", async () => {
   const service = await running();
-  const first = await service.send("GET", "/page/main.mjs");
-  const etag = String(first.headers.etag);
-  const again = await service.send("GET", "/page/main.mjs", { headers: { "if-none-match": etag } });
-  expect([again.status, again.text]).toEqual([304, ""]);
   const head = await service.send("HEAD", "/");
   expect([head.status, head.text, head.headers["content-type"]]).toEqual([
     200,
@@ -96,6 +92,7 @@ test.each([
   "/page//main.mjs",
   "/page/index.html",
   "/page/__proto__",
+  "/page/vendor/preact.d.mts",
 ])("nothing else can be read by %s", async (path) => {
   const service = await running();
   const reply = await service.send("GET", path);

@@ -8,7 +8,8 @@ const root = join(__dirname, "..", "..");
 
 const sources = ["provider", "sdk", "emulator", "cli"].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-    .filter((name) => /\.(ts|mts|mjs)$/.test(name))
+    // Those of the page's libraries see nothing but the page's own templates.
+    .filter((name) => /\.(ts|mts|mjs)$/.test(name) && !/page.browser.vendor/.test(name))
     .map((name) => join(folder, name)),
 );
 

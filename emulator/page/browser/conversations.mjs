@@ -1,339 +1,286 @@
-import { Composer, shownMessage } from "./composer.mjs";
-import {
-  clockTime,
-  counted,
-  element,
-  fill,
-  filterBar,
-  foreignText,
-  group,
-  isFound,
-  keepRows,
-  markedParts,
-  paragraph,
-  setAttributes,
-  setText,
-  shortText,
-  virtualList,
-  wholeText,
-} from "./elements.mjs";
-import { isDelivered, shortOutcome } from "./inspector.mjs";
-import { linkToConversation, linkToEntriesOf, subjectParts } from "./links.mjs";
+import { causeText, sendMessage } from "./emulator.mjs";
+import { deliveryOutcome, LogLinks, linkToEntry } from "./logs.mjs";
+import * as parts from "./parts.mjs";
+import * as texts from "./texts.mjs";
+import { useLayoutEffect, useMemo, useRef } from "./vendor/hooks.mjs";
 
 /** @import { ShownDelivery } from "../../runtime/deliveries.js" */
-/** @import { ShownMessage } from "./composer.mjs" */
-/** @import { Page, ShownConversation } from "./page.mjs" */
-/** @import { ConversationSummary } from "../page-routes.js" */
+/** @import { Known } from "./emulator.mjs" */
+/** @import { Column, Page } from "./parts.mjs" */
 
-/** The outcome of the delivery of a message. @param {ShownDelivery} entry */
-const deliveryText = (entry) => {
-  const attempts = entry.attempt > 1 ? `, attempt ${entry.attempt}` : "";
-  return isDelivered(entry)
-    ? `delivered${attempts}`
-    : `not delivered: ${shortOutcome(entry)}${attempts}`;
+const {
+  Choice,
+  Code,
+  Details,
+  LabelledField,
+  ForeignText,
+  html,
+  linkTo,
+  onValue,
+  SearchBar,
+  Table,
+} = parts;
+const { clockTime, counted, countText, inertJson, isRecord, parsedJson, shortText } = texts;
+
+/** @typedef {Known["conversations"][number]} Conversation */
+/** @typedef {Readonly<Record<string, unknown>>} Json */
+
+/** The text found there; empty for anything else. @param {unknown} value @param {string[]} steps */
+const textIn = (value, ...steps) => {
+  let found = value;
+  for (const step of steps) found = isRecord(found) ? found[step] : undefined;
+  return typeof found === "string" ? found : "";
 };
 
-/** @param {string} time */
-const timeOf = (time) => element("time", { datetime: time }, clockTime(time));
+/** The records of a list within its envelope. @param {unknown} value @param {string} name */
+const listIn = (value, name) => (isRecord(value) ? texts.recordsIn(value[name]) : []);
 
-/** @param {ShownMessage} message @param {string} sought */
-const eventRow = ({ name, sender, type, text, json, time }, sought) =>
-  element(
-    "li",
-    { class: "event" },
-    element(
-      "span",
-      {},
-      foreignText(name || sender),
-      " · ",
-      foreignText(type),
-      text !== "" && " · ",
-      text !== "" && foreignText(text, sought),
-    ),
-    json !== "" &&
-      element("code", {}, ...markedParts(shortText(json.replace(/\s+/g, " ")), sought)),
-    timeOf(time),
-  );
-
-/** An attachment, with the link that downloads its asset, or opens what is elsewhere. @param {ShownMessage["attachments"][number]} attachment @param {ReadonlyMap<string, string>} downloads @param {string} sought */
-const attachmentItem = ({ text, id, url, host }, downloads, sought) => {
-  const path = downloads.get(id);
-  const name = foreignText(text, sought);
-  if (path === undefined && url === "") return element("li", {}, name);
-  if (path !== undefined)
-    return element("li", {}, element("a", { href: path, download: "" }, name));
-  const link = element("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, name);
-  return element("li", {}, link, host !== "" && ` on ${host}`);
+/** The side of a conversation that a sender is on, given the sender's wire type. @param {string} sender */
+const sideOf = (sender) => {
+  if (sender === "customer") return "customer";
+  return sender.endsWith("_bot") ? "bot" : "agent";
 };
 
-/** @param {ShownMessage} message @param {ShownDelivery | undefined} delivery @param {ReadonlyMap<string, string>} downloads @param {string} sought */
-const speechRow = (message, delivery, downloads, sought) => {
-  const { name, sender, side, type, text, json, attachments, time, recipients, messageId } =
-    message;
-  const tone = delivery && isDelivered(delivery) ? "good" : "bad";
-  return element(
-    "li",
-    { class: "speech", "data-side": side },
-    paragraph(
-      "quiet",
-      element("strong", {}, foreignText(name || sender)),
-      name !== "" && " ",
-      name !== "" && foreignText(sender),
-      type !== "text" && " · ",
-      type !== "text" && foreignText(type),
-    ),
-    ...wholeText("p", text, undefined, sought),
-    attachments.length > 0 &&
-      element(
-        "ul",
-        { class: "files", "aria-label": "Attachments" },
-        ...attachments.map((each) => attachmentItem(each, downloads, sought)),
-      ),
-    ...wholeText("pre", json, undefined, sought),
-    paragraph(
-      "quiet",
-      timeOf(time),
-      recipients !== "" && " to ",
-      recipients !== "" && foreignText(recipients),
-      delivery && " · ",
-      delivery &&
-        element(
-          "a",
-          { "data-tone": tone, href: linkToEntriesOf("deliveries", `messages/${messageId}`) },
-          foreignText(deliveryText(delivery)),
-        ),
-    ),
-  );
+/** An attachment: its text, the ID of its asset, and its URL elsewhere, if a browser can open that. @param {Json} attachment */
+const readAttachment = (attachment) => {
+  const [id, url] = [textIn(attachment, "id"), textIn(attachment, "url")];
+  const name = textIn(attachment, "name") || url || id;
+  const size = typeof attachment.size === "number" ? ` (${attachment.size} bytes)` : "";
+  const isOpen = /^https?:\/\//i.test(url) && URL.canParse(url);
+  return { text: name + size, id, elsewhere: isOpen ? new URL(url) : undefined };
 };
 
-/** @param {Element} part */
-const topOf = (part) => part.getBoundingClientRect().top;
-
-/** The messages of a conversation, as a chat that grows. @param {Page} page */
-const transcript = (page) => {
-  const list = element("ol", { class: "messages" });
-  const attributes = { class: "log", role: "log", "aria-label": "Messages", tabindex: 0 };
-  const log = element("div", attributes, list);
-  const earlier = paragraph("empty");
-  /** @type {import("./elements.mjs").Rows} */
-  const rows = new Map();
-  /**
-   * What was shown last: if it is unchanged, nothing is rebuilt. @type {ShownConversation |
-   * undefined}
-   */
-  let known;
-  /** @type {readonly unknown[]} */
-  let before = [];
-
-  const update = () => {
-    const { shown, deliveries, search, found } = page.state;
-    const { excerpt } = found?.get(shown.id) ?? {};
-    const isOther = shown !== known;
-    const now = [shown.messages, deliveries.entries, search, excerpt];
-    if (!isOther && now.every((each, place) => each === before[place])) return;
-    if (isOther) {
-      rows.clear();
-      fill(list);
-    }
-    const isOpened = rows.size === 0;
-    [known, before] = [shown, now];
-    const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
-    const last = new Map(deliveries.entries.map((entry) => [entry.messageId, entry]));
-    const wanted = shown.messages.map((each, index) => {
-      const message = shownMessage(each);
-      const delivery = last.get(message.messageId);
-      const { text, json, attachments } = message;
-      const isHit = isFound(search, text, json, ...attachments.map((file) => file.text));
-      const sought = isHit ? search : "";
-      const make = () =>
-        message.isEvent
-          ? eventRow(message, sought)
-          : speechRow(message, delivery, shown.downloads, sought);
-      const key = String(shown.before + index);
-      const version = JSON.stringify([delivery && deliveryText(delivery), sought]);
-      return /** @type {const} */ ([key, version, make]);
-    });
-    keepRows(list, rows, wanted);
-    const mark = [...list.querySelectorAll("mark")].at(-1);
-    const left = shown.before > 0 && `${counted(shown.before, "earlier message")} not shown here.`;
-    const isEarlier = left && excerpt !== undefined && !mark;
-    const where = isEarlier ? [" Found in one of them: ", foreignText(excerpt, search)] : [];
-    fill(earlier, left, ...where);
-    const hit = isOpened && mark;
-    // Only the log is scrolled: in a small window, what is around it could be, too.
-    if (hit) log.scrollTop += topOf(hit) - topOf(log) - log.clientHeight / 2;
-    else if (isAtEnd || isOther) log.scrollTop = log.scrollHeight;
+/** A message as the transcript shows it. @param {Json} message as the service returns it */
+export const readMessage = (message) => {
+  const { content, attachments } = message;
+  const type = textIn(message, "type", "value");
+  const json = textIn(content, "json");
+  const text = textIn(content, "text") || textIn(content, "html") || textIn(content, "xml");
+  const value = json === "" ? content : parsedJson(json);
+  const files = listIn(attachments, "attachment").map(readAttachment);
+  return {
+    messageId: textIn(message, "messageId"),
+    type,
+    /** The word in the wire format. */
+    sender: textIn(message, "sender", "type"),
+    name: textIn(message, "sender", "participant", "name"),
+    text,
+    json: text !== "" || content === undefined ? "" : value === undefined ? json : inertJson(value),
+    files,
+    /** It reports an event, in one line. */
+    isEvent: type !== "text" && !type.startsWith("richMessage.") && files.length === 0,
+    time: textIn(message, "created"),
   };
-  return { element: group("transcript", earlier, log), update };
 };
 
-/** @type {Readonly<Record<ConversationSummary["phase"], string>>} */
+/** An attachment, with the link that downloads its asset, or opens what is elsewhere. @param {{ readonly file: ReturnType<typeof readAttachment>, readonly path: string | undefined }} props */
+const Attachment = ({ file: { text, elsewhere }, path }) => {
+  const name = html`<${ForeignText} text=${text} />`;
+  if (path !== undefined) return html`<li><a href=${path} download>${name}</a></li>`;
+  if (!elsewhere) return html`<li>${name}</li>`;
+  const link = html`<a href=${elsewhere.href} target="_blank" rel="noopener noreferrer">${name}</a>`;
+  return html`<li>${link} on ${elsewhere.host}</li>`;
+};
+
+/** @param {{ readonly message: ReturnType<typeof readMessage>, readonly delivery: ShownDelivery | undefined, readonly downloads: Readonly<Record<string, string>> }} props */
+const Message = ({ message, delivery, downloads }) => {
+  const { messageId, type, sender, name, text, json, files, isEvent, time } = message;
+  const at = html`<time dateTime=${time}>${clockTime(time)}</time>`;
+  const who = html`<strong><${ForeignText} text=${name || sender} /></strong>`;
+  const what = type !== "text" && html` · <${ForeignText} text=${type} />`;
+  if (isEvent)
+    return html`<li class="event quiet">${who}${what} ${shortText(text || json.replace(/\s+/g, " "))} ${at}</li>`;
+  const list = files.map((file) => html`<${Attachment} file=${file} path=${downloads[file.id]} />`);
+  const { failure, attempt = 0 } = delivery ?? {};
+  const outcome = delivery && failure ? `not delivered: ${deliveryOutcome(delivery)}` : "delivered";
+  const said = attempt > 1 ? `${outcome}, attempt ${attempt}` : outcome;
+  const href = linkToEntry("deliveries", "all", `messages/${messageId}`);
+  const tone = failure ? "bad" : "good";
+  const link = html` · <a data-tone=${tone} href=${href}><${ForeignText} text=${said} /></a>`;
+  return html`<li class="speech" data-side=${sideOf(sender)}>
+    <p class="quiet">${who}${name && html` <${ForeignText} text=${sender} />`}${what}</p>
+    ${text && html`<p class="text" dir="auto">${text}</p>`}
+    ${files.length > 0 && html`<ul aria-label="Attachments">${list}</ul>`}
+    ${json && html`<${Code} label=${type} value=${json} />`}
+    <p class="quiet">${at}${delivery && link}</p>
+  </li>`;
+};
+
+/** The messages of a conversation, as a chat that grows. @param {{ readonly known: Known }} props */
+const Transcript = ({ known: { transcript, deliveries } }) => {
+  const log = useRef(/** @type {HTMLElement | null} */ (null));
+  const isAtEnd = useRef(true);
+  const { messages = [], downloads = {}, before = 0 } = transcript ?? {};
+  useLayoutEffect(() => {
+    if (isAtEnd.current && log.current) log.current.scrollTop = log.current.scrollHeight;
+  });
+  const last = new Map(deliveries.entries.map((entry) => [entry.messageId, entry]));
+  const scrolled = (/** @type {{ currentTarget: HTMLElement }} */ { currentTarget: box }) => {
+    isAtEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < 60;
+  };
+  return html`<div class="log" role="log" aria-label="Messages" tabindex="0" ref=${log} onScroll=${scrolled}>
+    ${before > 0 && html`<p class="quiet">${counted(before, "earlier message")} not shown here.</p>`}
+    <ol class="plain messages">
+      ${messages.map((each, index) => {
+        const message = readMessage(each);
+        const delivery = last.get(message.messageId);
+        return html`<${Message} key=${before + index} message=${message} delivery=${delivery} downloads=${downloads} />`;
+      })}
+    </ol>
+  </div>`;
+};
+
+const emptyDraft = {
+  account: "",
+  customer: "Ada Example",
+  sender: "",
+  type: "",
+  text: "",
+  said: "",
+};
+
+/** @typedef {typeof emptyDraft} Draft */
+
+/** The message to send. @param {Draft} draft `text` may be a JSON object, unless the type is `text` @param {Json} conversation @param {string} name the sender's; empty if none */
+export const writeMessage = ({ sender, type, text }, conversation, name) => {
+  if (type === "text" && text === "") throw new Error("Enter some text.");
+  const isJson = type !== "text" && isRecord(parsedJson(text));
+  return {
+    type: { value: type },
+    conversation,
+    sender: { type: sender, ...(name && { participant: { name } }) },
+    ...(text && { content: isJson ? { json: text } : { text } }),
+  };
+};
+
+/** Sends messages to a conversation, or starts one as a customer. @param {{ readonly page: Page, readonly id: string, readonly customer: string }} props `id`: empty for a new one */
+const Composer = ({ page, id, customer }) => {
+  const [draft, set] = parts.useKept(`draft ${id}`, emptyDraft);
+  const isSending = useRef(false);
+  const { tables, account } = page.known;
+  const senders = tables.senders.filter(({ type }) => id !== "" || type === "customer");
+  const sender = senders.find(({ type }) => type === draft.sender) ?? senders[0];
+  const types = sender?.messageTypes ?? [];
+  const type = types.find((each) => each === draft.type) ?? types[0] ?? "";
+  const addresses = account.addresses.map((each) => JSON.stringify(each));
+  const place = addresses.find((each) => each === draft.account) ?? addresses[0] ?? "{}";
+  const change = (/** @type {keyof Draft} */ name) => (/** @type {string} */ value) =>
+    set((now) => ({ ...now, [name]: value }));
+  const send = async () => {
+    if (isSending.current) return;
+    isSending.current = true;
+    const { hash } = location;
+    const { address, channelType } = JSON.parse(place);
+    const begun = {
+      account: { channel: { type: channelType }, address },
+      customer: { name: draft.customer },
+    };
+    const name = sender?.type !== "customer" ? "" : id ? customer : draft.customer;
+    try {
+      const said = { ...draft, sender: sender?.type ?? "", type };
+      const answer = await sendMessage(writeMessage(said, id ? { id } : begun, name));
+      // What was typed meanwhile stays.
+      set((now) => ({ ...now, said: "", text: now.text === draft.text ? "" : now.text }));
+      const [first] = isRecord(answer) ? listIn(answer.messages, "message") : [];
+      // If the person has left meanwhile, stay where they are.
+      if (id === "" && location.hash === hash)
+        location.hash = linkTo("conversations", textIn(first, "conversation", "id"));
+    } catch (error) {
+      change("said")(causeText(error));
+    }
+    isSending.current = false;
+    page.lookNow();
+  };
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    void send();
+  };
+  const enter = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event);
+  };
+  const options = (/** @type {readonly string[]} */ words) => words.map((each) => [each, each]);
+  const places = account.addresses.map(({ name, address, channelType }, index) => [
+    addresses[index],
+    `${shortText(name)} (${shortText(address)} on ${channelType})`,
+  ]);
+  const start = html`
+    <${Choice} label="Account address" value=${place} options=${places} change=${change("account")} />
+    <${LabelledField} label="Customer">
+      <input value=${draft.customer} maxlength="255" onInput=${onValue(change("customer"))} />
+    <//>
+  `;
+  return html`<form class="composer" aria-label=${id ? "Send a message" : "Start a conversation"} onSubmit=${submit}>
+    ${id === "" && start}
+    <div class="fields">
+      <${Choice} label="Sender" value=${sender?.type} options=${options(senders.map((each) => each.type))} change=${change("sender")} />
+      <${Choice} label="Message type" value=${type} options=${options(types)} change=${change("type")} />
+    </div>
+    <${LabelledField} label=${type === "text" ? "Text" : "Text, or a JSON object"}>
+      <textarea rows="2" value=${draft.text} onInput=${onValue(change("text"))} onKeyDown=${enter} />
+    <//>
+    <div class="bar">
+      <button type="submit" class="main">${id ? "Send" : "Start"}</button>
+      <p class="said" role="status">${draft.said}</p>
+      <p class="count">Enter sends, Shift+Enter starts a new line.</p>
+    </div>
+  </form>`;
+};
+
+/** @type {Readonly<Record<Conversation["phase"], string>>} */
 const phases = { bot: "with a bot", agent: "with an agent", ended: "ended" };
 
-/** Who a conversation is with. @param {ConversationSummary} conversation */
-const customerOf = ({ customer }) => customer || "Unnamed customer";
+/** @type {readonly Column<Conversation>[]} */
+const columns = [
+  ["Customer", "wide", ({ customer }) => customer || "Unnamed customer"],
+  ["State", "phase", ({ phase }) => phases[phase]],
+  ["Address", "address spare", ({ address }) => address],
+  ["Messages", "number spare", ({ messages }) => countText(messages)],
+  ["Changed", "time", ({ modified }) => clockTime(modified)],
+];
 
-/** @param {Page} page @param {ConversationSummary} conversation @param {boolean} isCompleted */
-const aboutParts = (page, conversation, isCompleted) => {
-  const { id, phase, subject, address, channelType, messages } = conversation;
-  const isIdle = isCompleted && phase !== "ended";
-  const { href } = subjectParts(page, subject);
-  return [
-    `${isIdle ? "completed: idle for too long" : phases[phase]} · `,
-    href ? element("a", { href }, foreignText(address)) : foreignText(address),
-    " on ",
-    foreignText(channelType),
-    ` · ${counted(messages, "message")} · `,
-    foreignText(id),
-    " · ",
-    element("a", { href: linkToEntriesOf("calls", `conversations/${id}`) }, "calls"),
-    " · ",
-    element("a", { href: linkToEntriesOf("deliveries", `conversations/${id}`) }, "deliveries"),
-  ];
+/** The conversation that is shown, with its composer. @param {{ readonly page: Page, readonly id: string }} props */
+const Chat = ({ page, id }) => {
+  const { known } = page;
+  const shown = known.conversations.find((each) => each.id === id);
+  const isKnown = known.question.conversation === id;
+  const isMissing = isKnown && !known.transcript;
+  const title = shown?.customer || (isMissing ? "No such conversation" : "Conversation");
+  const about =
+    shown &&
+    html`<p class="quiet">
+    ${known.isCompleted && shown.phase !== "ended" ? "completed: idle for too long" : phases[shown.phase]} ·${" "}
+    <a href=${`#objects/${shown.subject}`}><${ForeignText} text=${shown.address} /></a> on${" "}
+    <${ForeignText} text=${shown.channelType} /> · <${ForeignText} text=${id} /><${LogLinks} subject=${`conversations/${id}`} />
+  </p>`;
+  const over = html`<p class="quiet">The conversation has completed, so no more messages can be sent.</p>`;
+  const composer = html`<${Composer} page=${page} id=${id} customer=${shown?.customer ?? ""} />`;
+  return html`<${Details} key=${id} label="Chosen conversation" title=${title} close="#conversations">
+    ${about}
+    ${isKnown && !isMissing && [html`<${Transcript} known=${known} />`, known.isCompleted ? over : composer]}
+  <//>`;
 };
 
-/**
- * Refills an element if that changes its text. @param {HTMLElement} target @param {(Node |
- * string)[]} parts
- */
-const refill = (target, ...parts) => {
-  const text = parts.map((part) => (typeof part === "string" ? part : part.textContent)).join("");
-  if (target.textContent !== text) fill(target, ...parts);
-};
-
-/** The conversation that is shown, with its composer. @param {Page} page */
-const conversationPanel = (page) => {
-  const title = element("h2");
-  const about = paragraph("quiet");
-  const over = paragraph("over");
-  const messages = transcript(page);
-  const place = group("place");
-  /** Each conversation keeps its draft. @type {Map<string, Composer>} */
-  const composers = new Map();
-  const back = { href: "#conversations", class: "button back" };
-  const header = element("header", {}, element("a", back, "All conversations"), title, about);
-  const parts = [header, messages.element, over, place];
-  const update = () => {
-    const { shown } = page.state;
-    const summary = page.state.conversationOf(shown.id);
-    const isMissing = shown.isKnown && !shown.isThere;
-    const unknown = isMissing ? "No such conversation" : "Conversation";
-    refill(title, foreignText(summary ? customerOf(summary) : unknown));
-    refill(about, ...(summary ? aboutParts(page, summary, shown.isCompleted) : []));
-    const completed = "The conversation has completed, so no more messages can be sent.";
-    setText(over, shown.isCompleted ? completed : "");
-    const composer = composers.get(shown.id) ?? new Composer(page, shown.id);
-    composers.set(shown.id, composer);
-    composer.update();
-    place.hidden = shown.isCompleted || isMissing;
-    if (place.firstChild !== composer.element) fill(place, composer.element);
-    messages.update();
-  };
-  return { element: element("section", { class: "conversation" }, ...parts), update };
-};
-
-/** An account, a customer, and the first message of a new conversation. @param {Page} page */
-const startPanel = (page) => {
-  const composer = new Composer(page, "");
-  const title = element("h2", {}, "Start a conversation");
-  const none = paragraph(
-    "empty",
-    "There is no active account yet. To start a conversation, ",
-    element("a", { href: "#connect" }, "apply a program"),
-    ".",
-  );
-  const update = () => {
-    composer.update();
-    none.hidden = page.state.addresses.length > 0;
-    composer.element.hidden = !none.hidden;
-  };
-  const panel = element("section", { class: "start" }, title, none, composer.element);
-  return { element: panel, update };
-};
-
-/** Whether a conversation is in a wanted state; an empty text: any. @param {Pick<ConversationSummary, "phase">} conversation @param {string} wanted */
-export const isConversationWanted = ({ phase }, wanted) => {
-  const isInPhase = wanted === "running" ? phase !== "ended" : phase === wanted;
-  return wanted === "" || isInPhase;
-};
-
-/** @param {ConversationSummary} conversation @param {string} sought */
-const listItem = (conversation, sought) => {
-  const { id, phase, address, messages, modified, excerpt } = conversation;
-  const about = [`${phases[phase]} · `, foreignText(address), ` · ${counted(messages, "message")}`];
-  return element(
-    "div",
-    { role: "listitem", class: "item" },
-    element(
-      "a",
-      { href: linkToConversation(id), "data-id": id },
-      element("span", { class: "name" }, foreignText(customerOf(conversation))),
-      timeOf(modified),
-      element(
-        "span",
-        { class: "about" },
-        ...(excerpt === undefined ? about : [foreignText(excerpt, sought)]),
-      ),
-    ),
-  );
-};
-
-/** The list of all conversations, with its filters. @param {Page} page */
-const conversationList = (page) => {
-  const filters = filterBar(
-    {
-      noun: "conversation",
-      nothing: "No conversations yet.",
-      search: ["Search", "message, customer, address, ID"],
-      choices: { State: [["", "all"], ["running", "running"], ...Object.entries(phases)] },
-    },
-    () => {
-      page.state.seek(filters.values()[0] ?? "");
-      page.lookNow();
-      update();
-    },
-  );
-  /** @type {ReturnType<typeof virtualList<ConversationSummary>>} */
-  const list = virtualList({
-    rowHeight: 62,
-    attributes: { "aria-label": "Conversations", role: "region" },
-    role: "list",
-    keyOf: ({ id }) => id,
-    position: (place, count) => ({ "aria-posinset": place + 1, "aria-setsize": count }),
-    make: (conversation) => listItem(conversation, page.state.search),
-  });
-  const update = () => {
-    const { conversations, found, latest } = page.state;
-    const known = [...(found ?? conversations).values()].reverse();
-    const [, phase = ""] = filters.values();
-    const wanted = known.filter((each) => isConversationWanted(each, phase));
-    filters.count(wanted.length, latest?.conversations.total ?? known.length);
-    list.show(wanted);
-    const [id] = page.rest;
-    for (const link of list.element.querySelectorAll("a"))
-      setAttributes(link, { "aria-current": link.dataset.id === id ? "true" : undefined });
-  };
-  const start = { href: "#conversations/new", class: "button main" };
-  const link = element("a", start, "Start a conversation");
-  const parts = [link, filters.element, filters.empty, list.element];
-  return { element: group("all", ...parts), update };
-};
-
-/** All conversations, and the selected one as a chat. @param {Page} page */
-export const conversationsView = (page) => {
-  const list = conversationList(page);
-  const [start, panel] = [startPanel(page), conversationPanel(page)];
-  const none = paragraph("empty", "Choose a conversation, or start one.");
-  const side = group("side");
-  const view = group("conversations", list.element, side);
-  const update = () => {
-    const [id = ""] = page.rest;
-    const part = id === "new" ? start : panel;
-    const shown = id === "" ? none : part.element;
-    if (side.firstChild !== shown) fill(side, shown);
-    view.classList.toggle("one", id !== "");
-    list.update();
-    if (id !== "") part.update();
-  };
-  return { element: view, update };
+/** All conversations, and the chosen one as a chat. @param {{ readonly page: Page }} props */
+export const ConversationsView = ({ page }) => {
+  const { known, rest } = page;
+  const [id = ""] = rest;
+  const items = useMemo(() => known.conversations.toReversed(), [known.conversations]);
+  const { found, ...field } = parts.useSearch("conversations", items, (each) => [
+    ...[each.id, each.customer, each.address, each.channelType, phases[each.phase]],
+  ]);
+  const bar = { label: "Customer, address, state, or ID", found: found.length, total: known.total };
+  const href = (/** @type {Conversation} */ each) => linkTo("conversations", each.id);
+  const canStart = known.account.addresses.length > 0;
+  const start = html`<${Details} label="New conversation" title="Start a conversation" close="#conversations">
+    ${canStart ? html`<${Composer} page=${page} id="" customer="" />` : "No account is active yet: apply a program."}
+  <//>`;
+  return html`<div class="view">
+    <${SearchBar} ...${bar} ...${field} noun="conversation">
+      <a class="button main" href="#conversations/new">Start a conversation</a>
+    <//>
+    <div class=${id === "" ? "beside" : "beside chat"}>
+      <${Table} label="conversations" items=${found} columns=${columns} href=${href} />
+      ${id === "new" ? start : id !== "" && html`<${Chat} page=${page} id=${id} />`}
+    </div>
+  </div>`;
 };

@@ -1,47 +1,25 @@
-import { callsView, deliveriesView, ratesView } from "./calls.mjs";
-import { connectView } from "./connect.mjs";
-import { conversationsView } from "./conversations.mjs";
-import {
-  countText,
-  dayTime,
-  element,
-  fill,
-  foreignText,
-  formOf,
-  group,
-  labelled,
-  setAttributes,
-  setText,
-  statusLine,
-} from "./elements.mjs";
-import { reasonFor, undelivered } from "./inspector.mjs";
-import { linkToEntry } from "./links.mjs";
-import { objectsView } from "./objects.mjs";
-import { Page, useControlSecret } from "./page.mjs";
+import { ConversationsView } from "./conversations.mjs";
+import { causeText, control, useControlSecret, watchEmulator } from "./emulator.mjs";
+import { CallsView, DeliveriesView, Notices } from "./logs.mjs";
+import { ObjectsView } from "./objects.mjs";
+import { html, LabelledField, onValue } from "./parts.mjs";
+import { FaultsView, RatesView } from "./service.mjs";
+import { countText, dayTime } from "./texts.mjs";
+import { useEffect, useState } from "./vendor/hooks.mjs";
+import { render } from "./vendor/preact.mjs";
 
-/** @import { CallError, GrowingList, LogName, PageState } from "./page.mjs" */
+/** @import { ComponentType } from "preact" */
+/** @import { CallError, Known, Question } from "./emulator.mjs" */
+/** @import { Page } from "./parts.mjs" */
 
-/** @typedef {{ readonly element: HTMLElement, readonly update: () => void }} View */
-
-/** The views: what opens one, and how much there is in it. @type {Readonly<Record<string, readonly [title: string, open: (page: Page) => View, count?: (state: PageState) => number]>>} */
+/** The views, and how much there is in them. @type {Readonly<Record<string, readonly [title: string, view: ComponentType<{ readonly page: Page }>, count?: (known: Known) => number]>>} */
 const views = {
-  objects: ["Objects", objectsView, ({ graph }) => graph.total],
-  conversations: [
-    "Conversations",
-    conversationsView,
-    ({ latest }) => latest?.conversations.total ?? 0,
-  ],
-  calls: ["Calls", callsView, ({ calls }) => calls.entries.length],
-  deliveries: ["Deliveries", deliveriesView, ({ deliveries }) => deliveries.entries.length],
-  rates: ["Rates", ratesView],
-  connect: ["Connect", connectView],
-};
-
-/** @param {string} id */
-const place = (id) => {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`The page has no ${id}.`);
-  return found;
+  objects: ["Objects", ObjectsView, ({ account }) => account.total],
+  conversations: ["Conversations", ConversationsView, ({ total }) => total],
+  calls: ["Calls", CallsView, ({ calls }) => calls.entries.length],
+  deliveries: ["Deliveries", DeliveriesView, ({ deliveries }) => deliveries.entries.length],
+  rates: ["Rates", RatesView],
+  faults: ["Faults", FaultsView, ({ faults }) => faults.length],
 };
 
 /** @param {string} text */
@@ -53,176 +31,112 @@ const decoded = (text) => {
   }
 };
 
-/** What the address asks for: a view, and what to show in it. @param {string} hash */
-const routeOf = (hash) => {
-  const [name = "", ...rest] = hash.replace(/^#/, "").split("/").map(decoded);
+/** What the address asks for: a view, and what to show in it. */
+const readAddress = () => {
+  const [name = "", ...rest] = location.hash.replace(/^#/, "").split("/").map(decoded);
   return Object.hasOwn(views, name) ? { name, rest } : { name: "objects", rest: [] };
 };
 
-const [main, facts, notice] = [place("main"), place("facts"), place("notice")];
-const page = new Page(
-  () => {
-    fill(notice);
-    show();
-  },
-  (/** @type {CallError} */ { status, message }) => {
-    if (status === 401) askForSecret();
-    else setText(notice, `${message} Trying again …`);
-  },
-);
-
-/** Links to the views, each with how much there is. */
-const links = Object.entries(views).map(([name, [title, , count]]) => {
-  const badge = element("span", { class: "badge", hidden: !count }, "0");
-  const link = element("a", { href: `#${name}` }, title, badge);
-  return { name, count, badge, link };
-});
-fill(place("views"), ...links.map(({ link }) => element("li", {}, link)));
-
-/**
- * Leads from every view to the last entry of a log that went wrong, and says how many did.
- *
- * @template T
- * @param {LogName} log
- * @param {string} outcome
- * @param {() => GrowingList<T>} listed
- * @param {(entries: readonly T[]) => readonly T[]} failed the entries that went wrong, the newest first
- * @param {(entry: T) => string} said
- */
-const signOf = (log, outcome, listed, failed, said) => {
-  const link = element("a", { class: "refused", hidden: true });
-  /** @type {unknown} */
-  let known;
-  const update = () => {
-    const { first, entries } = listed();
-    if (known === entries) return;
-    known = entries;
-    const all = failed(entries);
-    const [entry] = all;
-    setAttributes(link, { hidden: !entry });
-    if (!entry) return;
-    setAttributes(link, { href: linkToEntry(log, first + entries.lastIndexOf(entry)) });
-    const last = all.length > 1 ? `Last of ${countText(all.length)}` : "Last";
-    fill(link, `${last} ${outcome}: `, foreignText(said(entry)));
+/** @returns {Question} */
+const askForShown = () => {
+  const { name, rest } = readAddress();
+  const [first = ""] = rest;
+  return {
+    conversation: name === "conversations" && first !== "new" ? first : "",
+    object: name === "objects" ? rest.join("/") : "",
+    call: name === "calls" && /^\d{1,15}$/.test(first) ? first : "",
   };
-  return { link, update };
 };
 
-const signs = [
-  signOf(
-    "calls",
-    "refused",
-    () => page.state.calls,
-    // One beyond its rate is only late.
-    (entries) => entries.filter(({ status }) => status >= 400 && status !== 429).reverse(),
-    ({ method, path, status }) => `${status} ${method} ${path}`,
-  ),
-  signOf(
-    "deliveries",
-    "undelivered",
-    () => page.state.deliveries,
-    undelivered,
-    (entry) => `${entry.type}. ${reasonFor(page, entry)?.rule}`,
-  ),
-];
-
-const notReset = statusLine();
-const yes = element("button", { type: "button", class: "main" }, "Remove everything");
-yes.addEventListener("click", async () => {
-  if (await page.change(notReset, "POST", "/reset")) dialog.close();
-});
-/** The question before everything is deleted. */
-const dialog = element(
-  "dialog",
-  { "aria-labelledby": "reset-title" },
-  element("h2", { id: "reset-title" }, "Reset the emulator?"),
-  element(
-    "p",
-    {},
-    "Resetting removes all objects, conversations, assets, and faults, and clears the log. Clients and switches are kept.",
-  ),
-  notReset,
-  group("send", element("button", { type: "button", click: () => dialog.close() }, "Cancel"), yes),
-);
+/** Asks for the secret that the emulator requires. @param {{ readonly lookNow: () => void }} props */
+const SecretForm = ({ lookNow }) => {
+  const [secret, setSecret] = useState("");
+  const [said, say] = useState("");
+  const send = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    useControlSecret(secret);
+    say("That is not this emulator's secret.");
+    lookNow();
+  };
+  return html`<form class="bar notices" aria-label="Control secret" onSubmit=${send}>
+    <${LabelledField} label="This emulator requires its control secret, which it printed when it started:">
+      <input type="password" autocomplete="off" value=${secret} onInput=${onValue(setSecret)} />
+    <//>
+    <button type="submit" class="main">Go on</button>
+    <p class="said" role="status">${said}</p>
+  </form>`;
+};
 
 const steps = { "+1 s": 1_000, "+1 min": 60_000, "+1 h": 3_600_000 };
-const said = statusLine();
-const clock = element(
-  "span",
-  { class: "clock", role: "group", "aria-label": "Advance the clock", hidden: true },
-  ...Object.entries(steps).map(([label, advanceMs]) => {
-    const click = () => void page.change(said, "POST", "/clock", { advanceMs });
-    return element("button", { type: "button", click }, label);
-  }),
-);
-const reset = element("button", { type: "button", click: () => dialog.showModal() }, "Reset…");
-fill(place("actions"), said, ...signs.map(({ link }) => link), clock, reset, dialog);
+const resetQuestion =
+  "Remove all objects, conversations, assets, and faults, and clear the log? Clients and switches are kept.";
 
-let isSecretGiven = false;
-const secret = element("input", { type: "password", autocomplete: "off", required: true });
-const wrongSecret = statusLine();
-const secretForm = formOf(
-  {},
-  () => {
-    isSecretGiven = true;
-    useControlSecret(secret.value);
-    page.lookNow();
-  },
-  labelled("This emulator requires its control secret, which it printed when it started:", secret),
-  element("button", { type: "submit", class: "main" }, "Go on"),
-  wrongSecret,
-);
-
-/** The emulator requires a secret: asks for it, or reports that the given one is wrong. */
-const askForSecret = () => {
-  if (!notice.contains(secretForm)) fill(notice, secretForm);
-  if (isSecretGiven) setText(wrongSecret, "That is not this emulator's secret.");
-  isSecretGiven = false;
-  if (!secretForm.contains(document.activeElement)) secret.focus();
-};
-
-/** @type {Map<string, View>} */
-const opened = new Map();
-
-/** Finds out what the address requests, before it is requested from the emulator. */
-const follow = () => {
-  const { name, rest } = routeOf(location.hash);
-  page.rest = rest;
-  const [id = ""] = name === "conversations" && rest[0] !== "new" ? rest : [];
-  const object = name === "objects" ? rest.join("/") : "";
-  const call = name === "calls" && /^\d+$/.test(rest[0] ?? "") ? (rest[0] ?? "") : "";
-  page.state.show({ conversation: id, object, call });
-  if (page.state.latest) show();
-  page.lookNow();
-};
-
-/** Shows what is known of the emulator, in the view that the address names. */
-const show = () => {
-  const { name } = routeOf(location.hash);
-  const { state } = page;
-  const [title, open] = views[name] ?? ["", objectsView];
-  const view = opened.get(name) ?? open(page);
-  opened.set(name, view);
-  document.title = `${title} – Conversation emulator`;
-  if (main.firstChild !== view.element) fill(main, view.element);
-  for (const { name: each, link, badge, count } of links) {
-    setAttributes(link, { "aria-current": each === name ? "page" : undefined });
-    setText(badge, countText(count?.(state) ?? 0));
-  }
-  for (const { update } of signs) update();
-  const { latest } = state;
-  const plan = latest?.plan === "none" ? "no rate limits" : `plan ${latest?.plan}`;
-  clock.hidden = latest?.clock !== "manual";
-  setText(
-    facts,
-    `${plan} · ${clock.hidden ? "" : "clock moved by hand: "}${dayTime(latest?.now ?? 0)}`,
+/** What is known of the emulator, and what can be done to all of it. @param {{ readonly known: Known, readonly lookNow: () => void }} props */
+const Facts = ({ known: { clock, plan, now }, lookNow }) => {
+  const [said, say] = useState("");
+  const change = async (/** @type {string} */ path, /** @type {unknown} */ body = undefined) => {
+    say(await control("POST", path, body).then(() => "", causeText));
+    lookNow();
+  };
+  const buttons = Object.entries(steps).map(
+    ([label, advanceMs]) =>
+      html`<button type="button" onClick=${() => change("/clock", { advanceMs })}>${label}</button>`,
   );
-  view.update();
+  const isManual = clock === "manual";
+  const limits = plan === "none" ? "no rate limits" : `plan ${plan}`;
+  return html`
+    <p class="quiet" id="facts">${limits} · ${isManual && "clock moved by hand: "}${dayTime(now)}</p>
+    <p class="said" role="status">${said}</p>
+    ${isManual && html`<span role="group" aria-label="Advance the clock">${buttons}</span>`}
+    <button type="button" onClick=${() => confirm(resetQuestion) && change("/reset")}>Reset…</button>
+  `;
 };
 
-place("skip").addEventListener("click", (event) => {
-  event.preventDefault();
-  main.focus();
+/** @param {{ readonly known: Known | undefined, readonly failure: CallError | undefined, readonly lookNow: () => void }} props */
+const App = ({ known, failure, lookNow }) => {
+  const { name, rest } = readAddress();
+  const [title = "", View] = views[name] ?? [];
+  useEffect(() => {
+    document.title = `${title} – Conversation emulator`;
+  }, [title]);
+  const tabs = Object.entries(views).map(([view, [text, , count]]) => {
+    const badge = known && count && html`<span class="badge">${countText(count(known))}</span>`;
+    const current = view === name ? "page" : undefined;
+    return html`<a href=${`#${view}`} aria-current=${current}>${text}${badge}</a>`;
+  });
+  const problem =
+    failure && html`<p class="bar notices" role="status">${failure.message} Trying again …</p>`;
+  const page = { known, rest, lookNow };
+  return html`
+    <header class="bar">
+      <h1>Conversation emulator</h1>
+      ${known && html`<${Facts} known=${known} lookNow=${lookNow} />`}
+    </header>
+    <nav aria-label="Views">${tabs}</nav>
+    ${known && html`<${Notices} page=${page} />`}
+    ${failure?.status === 401 ? html`<${SecretForm} lookNow=${lookNow} />` : problem}
+    <main>${known && html`<${View} page=${page} />`}</main>
+  `;
+};
+
+/** @type {{ known: Known | undefined, failure: CallError | undefined }} */
+const shown = { known: undefined, failure: undefined };
+const root = document.body.appendChild(document.createElement("div"));
+const draw = () => render(html`<${App} ...${shown} lookNow=${lookNow} />`, root);
+const lookNow = watchEmulator(
+  askForShown,
+  (known) => {
+    Object.assign(shown, { known, failure: undefined });
+    draw();
+  },
+  (failure) => {
+    Object.assign(shown, { failure });
+    draw();
+  },
+);
+addEventListener("hashchange", () => {
+  draw();
+  lookNow();
 });
-addEventListener("hashchange", follow);
-follow();
+draw();
+lookNow();

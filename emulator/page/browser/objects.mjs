@@ -1,200 +1,131 @@
-import { connectionSteps } from "./connect.mjs";
-import {
-  counted,
-  element,
-  fill,
-  filterBar,
-  foreignText,
-  group,
-  inertJson,
-  isFound,
-  keepRows,
-  paragraph,
-  setText,
-  shortText,
-  withoutBidi,
-} from "./elements.mjs";
-import { GraphView, graphKey, titleOf } from "./graph.mjs";
-import { linkToConversation, linkToEntriesOf, linkToObject, subjectItem } from "./links.mjs";
+import { objectKey } from "./emulator.mjs";
+import { cardHeight, columnWidth, drawGraph, usedKeys } from "./graph.mjs";
+import { LogLinks } from "./logs.mjs";
+import * as parts from "./parts.mjs";
+import { counted, countText, shortText } from "./texts.mjs";
+import { useEffect, useMemo } from "./vendor/hooks.mjs";
 
 /** @import { GraphObject } from "../page-routes.js" */
-/** @import { LogName, Page } from "./page.mjs" */
+/** @import { Known } from "./emulator.mjs" */
+/** @import { Column, Line } from "./graph.mjs" */
 
-const mostLinks = 50;
+const { Code, Details, ForeignText, html, KeyLists, linkTo, SearchBar, Subject } = parts;
 
-/** @param {string} title @param {readonly HTMLElement[]} items */
-const section = (title, items) =>
-  items.length > 0 &&
-  element(
-    "section",
-    {},
-    element("h3", {}, title),
-    element("ul", { class: "plain" }, ...items.slice(0, mostLinks)),
-    items.length > mostLinks && paragraph("quiet", `and ${items.length - mostLinks} more`),
-  );
+/** More lines at once show nothing. */
+const mostLines = 1_500;
 
-const mostConversations = 5;
-
-/** Links to the calls, deliveries, and conversations of an object. @param {Page} page @param {string} key @returns {readonly (readonly [label: string, href: string])[]} */
-const happenedTo = ({ state }, key) => {
-  const isAbout = (/** @type {{ readonly subjects: readonly string[] }} */ { subjects }) =>
-    subjects.includes(key);
-  /** @type {readonly (readonly [log: LogName, noun: string])[]} */
-  const logs = [
-    ["calls", "call"],
-    ["deliveries", "delivery attempt"],
-  ];
-  return [
-    ...logs.flatMap(([log, noun]) => {
-      const count = state[log].entries.filter(isAbout).length;
-      return count === 0
-        ? []
-        : [/** @type {const} */ ([counted(count, noun), linkToEntriesOf(log, key)])];
-    }),
-    ...[...state.conversations.values()]
-      .filter(({ subject }) => subject === key)
-      .slice(-mostConversations)
-      .reverse()
-      .map(({ id, customer }) => {
-        const label = `conversation with ${withoutBidi(shortText(customer || id))}`;
-        return /** @type {const} */ ([label, linkToConversation(id)]);
-      }),
-  ];
+/** For each object's key, the keys of the objects that refer to it. @param {readonly GraphObject[]} objects */
+const usersByKey = (objects) => {
+  /** @type {Map<string, string[]>} */
+  const users = new Map();
+  for (const object of objects)
+    for (const key of usedKeys(object))
+      users.set(key, [...(users.get(key) ?? []), objectKey(object)]);
+  return users;
 };
 
-/**
- * The details of one object: what it refers to, what refers to it, and all its members. @param
- * {Page} page
- */
-const objectDetails = (page) => {
-  const panel = element("aside", { class: "details", "aria-label": "Chosen object", hidden: true });
-  panel.addEventListener("keydown", ({ key }) => {
-    if (key === "Escape") location.hash = "#objects";
-  });
-  const json = element("pre", { tabindex: 0, "aria-label": "Object members" });
-  const happened = element("ul", { class: "plain" });
-  const history = element("section", {}, element("h3", {}, "History"), happened);
-  /** @type {import("./elements.mjs").Rows} */
-  const rows = new Map();
-  /** The text beside the members. */
-  let said = "";
-  return {
-    element: panel,
-    /**
-     * @param {GraphObject | undefined} object none: the panel is closed
-     * @param {readonly string[]} users keys of those that refer to it
-     */
-    show: (object, users) => {
-      panel.hidden = object === undefined;
-      if (!object) return;
-      const { members } = page.state;
-      setText(json, members ? inertJson(members) : "…");
-      const key = graphKey(object);
-      const links = happenedTo(page, key);
-      history.hidden = links.length === 0;
-      keepRows(
-        happened,
-        rows,
-        links.map(([label, href]) => [
-          href,
-          label,
-          () => element("li", {}, element("a", { href }, label)),
-        ]),
-      );
-      const near = [...new Set([...object.references.map(graphKey), ...users])];
-      const names = near.map((each) => page.state.objectOf(each)?.name);
-      const now = JSON.stringify([object, users, names]);
-      // Unchanged content stays, and so does the focus in it.
-      if (now === said) return;
-      said = now;
-      const item = (/** @type {string} */ other, path = "") =>
-        page.state.objectOf(other)
-          ? subjectItem(page, other, ...(path ? [element("span", { class: "quiet" }, path)] : []))
-          : element(
-              "li",
-              { class: "missing" },
-              foreignText(other.split("/").slice(1).join("/")),
-              " (not there)",
-            );
-      fill(
-        panel,
-        element(
-          "header",
-          {},
-          element("h2", { tabindex: -1 }, foreignText(titleOf(object))),
-          element("a", { href: "#objects", class: "button", "aria-label": "Close" }, "Close"),
-        ),
-        paragraph("quiet", `${page.nounOf(object.collection)} · `, foreignText(object.id)),
-        section(
-          "Refers to",
-          object.references.map((each) => item(graphKey(each), each.path)),
-        ),
-        section(
-          `Used by ${counted(users.length, "object")}`,
-          users.map((user) => item(user)),
-        ),
-        history,
-        element(
-          "section",
-          {},
-          element("h3", {}, "Members"),
-          paragraph("quiet", "Secrets are hidden."),
-          json,
-        ),
-      );
-    },
-  };
+/** What a card says of its object: whether it is active, what it uses, and how many use it. @param {Known["objects"]} objects @param {GraphObject} object @param {number} users */
+const describe = (objects, object, users) => {
+  const names = usedKeys(object).map((key) => objects.get(key)?.name ?? "");
+  const uses = names.filter(Boolean).map(shortText).join(", ");
+  const said = [
+    !object.isActive && "not active",
+    uses && `uses ${uses}`,
+    users > 0 && `used by ${users}`,
+  ];
+  return said.filter(Boolean).join(" · ") || "on its own";
 };
 
-/** The setup objects as a graph, in setup order. @param {Page} page */
-export const objectsView = (page) => {
-  const { kinds } = page.tables;
-  let chosen = "";
-  /** What was drawn: if it is unchanged, nothing is redrawn. @type {unknown} */
-  let drawn;
-  const graph = new GraphView(kinds, (key) => {
-    location.hash = key === chosen ? "#objects" : linkToObject(key);
-  });
-  const details = objectDetails(page);
-  const filters = filterBar(
-    {
-      noun: "object",
-      nothing: [paragraph("", "No objects yet."), connectionSteps(page)],
-      search: ["Name or ID", "name or ID"],
-      choices: {
-        Kind: [
-          ["", "all kinds"],
-          ...kinds.map(({ collection, noun }) => /** @type {const} */ ([collection, `${noun}s`])),
-        ],
-      },
-    },
-    () => {
-      drawn = undefined;
-      update();
-    },
-  );
-
-  const update = () => {
-    const { objects, total } = page.state.graph;
-    if (drawn !== objects) {
-      const [text = "", kind] = filters.values();
-      const wanted = objects.filter(
-        ({ collection, name, id }) =>
-          (kind || collection) === collection && isFound(text, name, id),
-      );
-      filters.count(wanted.length, total);
-      graph.element.hidden = total === 0;
-      graph.show(wanted);
-      drawn = objects;
-    }
-    chosen = page.state.object;
-    graph.mark(chosen);
-    const object = objects.find((each) => graphKey(each) === chosen);
-    const hadFocus = details.element.contains(document.activeElement);
-    details.show(object, object ? graph.usersOf(chosen) : []);
-    if (hadFocus && !object) graph.focus();
+/** The setup objects in a column for each kind. @param {{ readonly known: Known, readonly objects: readonly GraphObject[], readonly users: ReadonlyMap<string, readonly string[]>, readonly chosen: string }} props */
+const Graph = ({ known, objects, users, chosen }) => {
+  const { kinds } = known.tables;
+  const { columns, height, lines } = useMemo(() => drawGraph(kinds, objects), [kinds, objects]);
+  const object = known.objects.get(chosen);
+  const near = new Set(object && [chosen, ...usedKeys(object), ...(users.get(chosen) ?? [])]);
+  const isStrong = (/** @type {Line} */ { from, to }) => from === chosen || to === chosen;
+  const others = lines.length > mostLines ? [] : lines.filter((line) => !isStrong(line));
+  const drawLine = (/** @type {Line} */ line) => {
+    const look = isStrong(line) ? "strong" : object && "faint";
+    return html`<path key=${`${line.from} ${line.to}`} class=${look} d=${line.path} />`;
   };
-  const beside = group("beside", graph.element, details.element);
-  const view = group("entries", filters.element, filters.empty, beside);
-  return { element: view, update };
+  const drawCard = (/** @type {GraphObject} */ each) => {
+    const [key, name] = [objectKey(each), shortText(each.name || each.id)];
+    const about = describe(known.objects, each, users.get(key)?.length ?? 0);
+    const current = key === chosen ? "true" : undefined;
+    const dim = object && !near.has(key) ? "true" : undefined;
+    const href = linkTo("objects", each.collection, each.id);
+    return html`<li key=${key} class=${each.isActive ? "card" : "card inactive"}>
+      <a href=${href} aria-current=${current} data-dim=${dim} title=${`${name}\n${about}`}>
+        <strong><bdi>${name}</bdi></strong>
+        <span class="quiet"><bdi>${about}</bdi></span>
+      </a>
+    </li>`;
+  };
+  const drawColumn = (
+    /** @type {Column} */ { kind, top, objects: list },
+    /** @type {number} */ place,
+  ) =>
+    html`<section key=${kind.collection} style=${{ "--top": `${top}px`, "--place": String(place) }}>
+      <h2 title=${kind.doc}>${kind.noun}s <span class="badge">${countText(list.length)}</span></h2>
+      <ul class="plain">${list.map(drawCard)}</ul>
+    </section>`;
+  const gap = (100 - kinds.length * columnWidth(kinds.length)) / (kinds.length - 1);
+  const size = { viewBox: `0 0 100 ${height}`, style: { height: `${height}px` } };
+  return html`<div class="graph" style=${{ "--gap": `${gap}%`, "--card": `${cardHeight}px` }}>
+    <svg class="lines" aria-hidden="true" preserveAspectRatio="none" ...${size}>
+      ${[...others, ...lines.filter(isStrong)].map(drawLine)}
+    </svg>
+    ${columns.map(drawColumn)}
+  </div>`;
+};
+
+/** One object: what it refers to, what refers to it, and all its members. @param {{ readonly page: parts.Page, readonly object: GraphObject, readonly users: readonly string[] }} props */
+const ObjectDetails = ({ page, object, users }) => {
+  const { known } = page;
+  const [key, { references }] = [objectKey(object), object];
+  const members = known.question.object === key ? known.object : null;
+  const noun = known.tables.kinds.find(({ collection }) => collection === object.collection)?.noun;
+  const used = references.map(
+    (each) => html`<${Subject} page=${page} subject=${objectKey(each)}> · ${each.path}<//>`,
+  );
+  const using = users.map((each) => html`<${Subject} key=${each} page=${page} subject=${each} />`);
+  return html`<${Details} key=${key} label="Chosen object" title=${object.name || object.id} close="#objects">
+    <p class="quiet">${noun} · <${ForeignText} text=${object.id} /><${LogLinks} subject=${key} /></p>
+    <section><h3>Refers to ${counted(used.length, "object")}</h3><ul class="plain">${used}</ul></section>
+    <section><h3>Used by ${counted(using.length, "object")}</h3><ul class="plain">${using}</ul></section>
+    <section><h3>Members, without secrets</h3><${Code} label="Members" value=${members ?? "…"} /></section>
+  <//>`;
+};
+
+/** The setup objects as a graph, in setup order. @param {{ readonly page: parts.Page }} props */
+export const ObjectsView = ({ page }) => {
+  const { known, rest } = page;
+  const { objects, total } = known.account;
+  const chosen = rest.join("/");
+  const object = known.objects.get(chosen);
+  const words = (/** @type {GraphObject} */ { name, id, collection }) => [name, id, collection];
+  const { found, ...field } = parts.useSearch("objects", objects, words);
+  const users = useMemo(() => usersByKey(objects), [objects]);
+  const graph = useMemo(
+    () => html`<${Graph} known=${known} objects=${found} users=${users} chosen=${chosen} />`,
+    [found, users, chosen],
+  );
+  useEffect(() => {
+    document.querySelector(".card [aria-current]")?.scrollIntoView({ block: "nearest" });
+  }, [object]);
+  const search = { label: "Name, ID, or kind", found: found.length, total, noun: "object" };
+  const details =
+    object &&
+    html`<${ObjectDetails} page=${page} object=${object} users=${users.get(chosen) ?? []} />`;
+  const hint = "No objects yet. Apply a program with the variables that the emulator printed.";
+  return html`<div class="view">
+    <${SearchBar} ...${search} ...${field} />
+    <div class="beside">
+      <${KeyLists} class="scroller canvas">
+        ${total === 0 && html`<p class="empty">${hint}</p>`}
+        ${graph}
+      <//>
+      ${details}
+    </div>
+  </div>`;
 };

@@ -1,0 +1,268 @@
+import {
+  Code,
+  Details,
+  ForeignText,
+  html,
+  linkTo,
+  SearchBar,
+  Subject,
+  Table,
+  useSearch,
+} from "./parts.mjs";
+import { clockTime, counted, dayTime } from "./texts.mjs";
+import { useMemo } from "./vendor/hooks.mjs";
+
+/** @import { ComponentChildren } from "preact" */
+/** @import { ShownCall, WithSubjects } from "../../http/call-log.js" */
+/** @import { ShownDelivery } from "../../runtime/deliveries.js" */
+/** @import { InspectedCall } from "../inspected-call.js" */
+/** @import { Column, Page } from "./parts.mjs" */
+
+/** The lists of what happened, each a view. @typedef {"calls" | "deliveries"} LogName */
+/** An entry with its place in its log. @template T @typedef {{ readonly entry: T, readonly place: number }} Placed */
+
+/** The link to an entry of a log, or to all that are about a subject. @param {LogName} log @param {number | "all"} place @param {string} [subject] */
+export const linkToEntry = (log, place, subject = "") =>
+  linkTo(log, String(place), ...(subject === "" ? [] : subject.split("/")));
+
+/** Links to the calls and the deliveries that are about a subject. @param {{ readonly subject: string }} props */
+export const LogLinks = ({ subject }) =>
+  /** @type {const} */ (["calls", "deliveries"]).map((log) => [
+    " · ",
+    html`<a href=${linkToEntry(log, "all", subject)}>${log}</a>`,
+  ]);
+
+/** The entries of a log with their places, the newest first. @template T @param {{ readonly first: number, readonly entries: readonly T[] }} log @returns {readonly Placed<T>[]} */
+const placeEntries = ({ first, entries }) =>
+  entries.map((entry, index) => ({ entry, place: first + index })).reverse();
+
+/**
+ * A log, the newest entry first, and one of its entries in full.
+ *
+ * @template {WithSubjects} T
+ * @param {object} props
+ * @param {Page} props.page
+ * @param {LogName} props.name of the view
+ * @param {string} props.noun
+ * @param {{ readonly first: number, readonly entries: readonly T[] }} props.log
+ * @param {string} props.search what can be typed
+ * @param {(entry: T) => readonly string[]} props.words what is searched, beside the names of its subjects
+ * @param {readonly Column<Placed<T>>[]} props.columns
+ * @param {(item: Placed<T>) => readonly [title: string, ...parts: ComponentChildren[]]} props.describe
+ */
+const LogView = ({ page, name, noun, log, search, words, columns, describe }) => {
+  const [chosen = "all", ...steps] = page.rest;
+  const subject = steps.join("/");
+  const items = useMemo(() => {
+    const isAbout = (/** @type {T} */ entry) => subject === "" || entry.subjects.includes(subject);
+    return placeEntries(log).filter(({ entry }) => isAbout(entry));
+  }, [log, subject]);
+  const nameOf = (/** @type {string} */ key) => `${key} ${page.known.objects.get(key)?.name ?? ""}`;
+  const { found, ...field } = useSearch(name, items, ({ entry }) => [
+    ...words(entry),
+    ...entry.subjects.map(nameOf),
+  ]);
+  const all = subject === "" ? `#${name}` : linkToEntry(name, "all", subject);
+  const bar = { label: search, found: found.length, total: log.entries.length, noun };
+  const about =
+    subject !== "" &&
+    html`<ul class="plain">
+    <${Subject} page=${page} subject=${subject}> · <a href=${`#${name}`}>show all</a><//>
+  </ul>`;
+  const { [Number(chosen) - log.first]: entry } = log.entries;
+  const [title, ...parts] = entry
+    ? describe({ entry, place: Number(chosen) })
+    : ["No longer available"];
+  const related = entry?.subjects.map(
+    (each) => html`<${Subject} page=${page} subject=${each}><${LogLinks} subject=${each} /><//>`,
+  );
+  const details = html`<${Details} key=${chosen} label=${`Chosen ${noun}`} title=${title} close=${all}>
+    ${parts}
+    <section><h3>Related items</h3><ul class="plain">${related}</ul></section>
+  <//>`;
+  const href = (/** @type {Placed<T>} */ { place }) => linkToEntry(name, place, subject);
+  return html`<div class="view">
+    <${SearchBar} ...${bar} ...${field}>${about}<//>
+    <div class="beside">
+      <${Table} label=${name} items=${found} columns=${columns} href=${href} />
+      ${chosen !== "all" && details}
+    </div>
+  </div>`;
+};
+
+/** @param {number} status 0: no response */
+const toneOf = (status) => {
+  if (status === 429) return "wait";
+  return status === 0 || status >= 400 ? "bad" : "good";
+};
+
+/** How a tone is said, to be searched for. */
+const tones = { good: "accepted", wait: "refused too fast", bad: "refused" };
+
+/** Where the cause of a refusal can be looked at, by the section that explains the refusal. @type {Readonly<Record<string, string>>} */
+const causes = { THROTTLED: "rates", Faults: "faults" };
+
+/** The rule that refused a call, and where the documentation explains it. @param {{ readonly reason: string | undefined, readonly call: InspectedCall }} props */
+const Refusal = ({ reason = "", call: { explanation, fault } }) => {
+  const asked = fault && `A fault was requested: ${fault}.`;
+  if (!explanation) return asked && html`<p>${asked}</p>`;
+  const { rule, page, section } = explanation;
+  const { [section]: view } = causes;
+  return html`<section class="refusal">
+    <h3>Why the call was refused</h3>
+    <p><strong>${asked ?? rule}</strong></p>
+    <p><${ForeignText} text=${reason} /></p>
+    <p class="quiet">docs/${page}, ${section}${view && html` · <a href=${`#${view}`}>${view}</a>`}</p>
+  </section>`;
+};
+
+/** @param {{ readonly title: string, readonly body: InspectedCall["sent"] }} props */
+const Body = ({ title, body }) => html`<section>
+  <h3>${title}${body ? `, ${counted(body.size, "byte")}` : ": no body"}</h3>
+  ${body?.note !== undefined && html`<p class="quiet">Not shown: it ${body.note}.</p>`}
+  ${body?.json !== undefined && html`<${Code} label=${title} value=${body.json} />`}
+</section>`;
+
+/** @type {readonly Column<Placed<ShownCall>>[]} */
+const callColumns = [
+  ["Time", "time", ({ entry }) => clockTime(entry.at)],
+  ["Method", "method", ({ entry }) => entry.method],
+  ["Path", "wide", ({ entry }) => entry.path],
+  ["Status", "status", ({ entry }) => entry.status || "none", ({ entry }) => toneOf(entry.status)],
+  ["Reason", "reason", ({ entry }) => entry.reason ?? ""],
+  ["Took", "number spare", ({ entry }) => `${entry.ms} ms`],
+  ["Client", "client spare", ({ entry }) => entry.clientId ?? ""],
+];
+
+/** The request log. @param {{ readonly page: Page }} props */
+export const CallsView = ({ page }) => {
+  const { calls, call } = page.known;
+  /** @param {Placed<ShownCall>} item @returns {readonly [string, ...ComponentChildren[]]} */
+  const describe = ({ entry: { method, path, status, at, ms, clientId = "", reason }, place }) => [
+    `${method} ${path}`,
+    html`<p class="quiet">
+      <span data-tone=${toneOf(status)}>${status === 0 ? "no response" : `returned ${status}`}</span>
+      ${` · ${dayTime(at)} · ${ms} ms · `}<${ForeignText} text=${clientId} />
+    </p>`,
+    call?.place === place &&
+      html`
+      <${Refusal} reason=${reason} call=${call} />
+      <${Body} title="Sent" body=${call.sent} />
+      <${Body} title="Received" body=${call.answer} />
+      <p class="quiet">Secrets are hidden.</p>
+    `,
+  ];
+  const words = (/** @type {ShownCall} */ { method, path, status, clientId = "", reason = "" }) => [
+    method,
+    path,
+    String(status),
+    tones[toneOf(status)],
+    clientId,
+    reason,
+  ];
+  const search = "Path, method, status, name, or “refused”";
+  const shown = { page, name: "calls", noun: "call", log: calls, columns: callColumns };
+  return html`<${LogView} ...${shown} search=${search} words=${words} describe=${describe} />`;
+};
+
+/** A callback's response, or why there is none. @param {Pick<ShownDelivery, "status" | "error">} entry */
+export const deliveryOutcome = ({ status, error = "no response" }) => String(status ?? error);
+
+/** The last attempts of the deliveries that failed so far, the newest first. @template {Pick<ShownDelivery, "delivery" | "failure">} T @param {readonly Placed<T>[]} items the newest first */
+export const findUndelivered = (items) => {
+  const last = new Map(items.toReversed().map((item) => [item.entry.delivery, item]));
+  return items.filter((item) => item.entry.failure && last.get(item.entry.delivery) === item);
+};
+
+/** @typedef {Pick<ShownDelivery, "delivery" | "attempt" | "failure">} Attempt */
+
+/** What became of a delivery after a failed attempt. @param {readonly Attempt[]} entries @param {Attempt} entry @param {string} next what a person can do */
+export const describeRest = (entries, { delivery, attempt, failure }, next) => {
+  const last = entries.findLast((entry) => entry.delivery === delivery);
+  if (last && !last.failure) return `Attempt ${last.attempt} delivered the message.`;
+  if (last && last.attempt > attempt) return `Attempt ${last.attempt} failed, too. ${next}`;
+  if (attempt === 0) return `The service does not attempt delivery. ${next}`;
+  return `${failure?.isRetried ? "The service will try again." : "This was the last attempt."} ${next}`;
+};
+
+/** @type {readonly Column<Placed<ShownDelivery>>[]} */
+const deliveryColumns = [
+  ["Time", "time", ({ entry }) => clockTime(entry.at)],
+  ["Type", "type", ({ entry }) => entry.type],
+  ["Callback", "wide end", ({ entry }) => entry.url || "nowhere"],
+  ["Attempt", "number spare", ({ entry }) => entry.attempt || "–"],
+  [
+    "Outcome",
+    "outcome",
+    ({ entry }) => deliveryOutcome(entry),
+    ({ entry }) => (entry.failure ? "bad" : "good"),
+  ],
+];
+
+/** The attempts to deliver messages to callbacks. @param {{ readonly page: Page }} props */
+export const DeliveriesView = ({ page }) => {
+  const { calls, deliveries, tables } = page.known;
+  /** @param {Placed<ShownDelivery>} item @returns {readonly [string, ...ComponentChildren[]]} */
+  const describe = ({ entry }) => {
+    const { type, at, attempt, url, failure } = entry;
+    const reason = failure && tables.deliveryFailures[failure.cause];
+    const isSender = (/** @type {ShownCall} */ { subjects }) =>
+      subjects.includes(`messages/${entry.messageId}`);
+    const index = calls.entries.findLastIndex(isSender);
+    const sender = linkToEntry("calls", calls.first + index);
+    return [
+      type,
+      html`<p class="quiet">${dayTime(at)} · attempt ${attempt} · <${ForeignText} text=${url || "nowhere"} /></p>`,
+      html`<section class=${reason && "refusal"}>
+        <p><strong>${reason?.rule}</strong></p>
+        <p>
+          ${entry.status !== undefined && "Returned "}<${ForeignText} text=${deliveryOutcome(entry)} />
+          ${failure?.fault && ` (fault: ${failure.fault})`}
+        </p>
+        ${failure?.tokenUrl && html`<p>Token URL: <${ForeignText} text=${failure.tokenUrl} /></p>`}
+        ${reason && html`<p>${describeRest(deliveries.entries, entry, reason.next)}</p>`}
+      </section>`,
+      index >= 0 && html`<p><a href=${sender}>The call that sent the message</a></p>`,
+    ];
+  };
+  const words = (/** @type {ShownDelivery} */ entry) => [
+    entry.url,
+    entry.type,
+    deliveryOutcome(entry),
+  ];
+  const search = "Address, name, type, or outcome";
+  const shown = {
+    page,
+    name: "deliveries",
+    noun: "attempt",
+    log: deliveries,
+    columns: deliveryColumns,
+  };
+  return html`<${LogView} ...${shown} search=${search} words=${words} describe=${describe} />`;
+};
+
+/** What went wrong last, on every view. @param {{ readonly page: Page }} props */
+export const Notices = ({ page: { known } }) => {
+  const { calls, deliveries, tables } = known;
+  // One beyond its rate is only late.
+  const isRefused = (/** @type {ShownCall} */ { status }) => status >= 400 && status !== 429;
+  const refused = useMemo(
+    () => placeEntries(calls).filter(({ entry }) => isRefused(entry)),
+    [calls],
+  );
+  const undelivered = useMemo(() => findUndelivered(placeEntries(deliveries)), [deliveries]);
+  /** @param {LogName} log @param {string} outcome @param {readonly Placed<unknown>[]} items @param {string} text */
+  const notice = (log, outcome, items, text) =>
+    items[0] &&
+    html`<a href=${linkToEntry(log, items[0].place)}>
+      ${items.length > 1 ? `Last of ${items.length}` : "Last"} ${outcome}: <${ForeignText} text=${text} />
+    </a>`;
+  const [[call], [attempt]] = [refused, undelivered];
+  const { failure, type } = attempt?.entry ?? {};
+  const rule = failure && tables.deliveryFailures[failure.cause]?.rule;
+  const { status, method, path } = call?.entry ?? {};
+  return html`<section class="bar notices" aria-label="What went wrong last">
+    ${notice("calls", "refused", refused, `${status} ${method} ${path}`)}
+    ${notice("deliveries", "undelivered", undelivered, `${type}. ${rule}`)}
+  </section>`;
+};
