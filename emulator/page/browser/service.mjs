@@ -62,7 +62,7 @@ const switchColumns = [
     ([, value, usual]) => (value === usual ? undefined : "wait"),
   ],
   ["Usually", "fault spare", ([, , usual]) => String(usual)],
-  ["Decides", "doc", ([, , , doc]) => doc],
+  ["Decides", "doc spare", ([, , , doc]) => doc],
 ];
 
 /** The pending faults, and the switches for what is uncertain about the service. @param {{ readonly page: Page }} props */
