@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Door } from "../support/door.js";
 import { counterExamples } from "./counter-examples.js";
 import { scenario } from "./histories.js";
-import { movingHistory } from "./moves.js";
+import { movesByHand, movingHistory } from "./moves.js";
 import { type ModelStage, openStage, play } from "./play.js";
 import { playMoves } from "./played-moves.js";
 
@@ -62,6 +62,10 @@ test(`in ${moves} random histories of moves no object is lost, held twice, or wr
     if (wrong.length > 0) throw new Error(wrong.join("\n"));
   });
   await fc.assert(property, { numRuns: moves, seed });
+});
+
+test.each(movesByHand)("%s", async (_, history) => {
+  expect((await playMoves(stage, history)).wrong).toEqual([]);
 });
 
 /** Histories that once ended wrong, as fast-check shrank them. */

@@ -175,14 +175,16 @@ const editedBy = (programs: readonly Program[], { type, stack, isKnown }: Edit, 
 /** Programs of two stacks whose resources change class, parent, name and stack, and edits of the states. */
 export type MovingHistory = readonly (EngineUp | StateEdit)[];
 
+/** A run of a program as it is. */
+const still: Run = {
+  ...{ type: "up", stack: 0, added: [], changes: [], version: 0, preview: false },
+  ...{ only: undefined, forced: undefined, deleteFirst: false, kept: undefined, kill: undefined },
+};
+
 const historyOf = (start: readonly Declared[], plans: readonly (Run | Edit)[]): MovingHistory => {
-  const first: Run = {
-    ...{ type: "up", stack: 0, added: [], changes: [], version: 0, preview: false },
-    ...{ only: undefined, forced: undefined, deleteFirst: false, kept: undefined, kill: undefined },
-  };
   let programs: readonly Program[] = [start, []];
   const steps: (EngineUp | StateEdit)[] = [];
-  for (const plan of [first, ...plans]) {
+  for (const plan of [still, ...plans]) {
     const before = programs[plan.stack] ?? [];
     if (plan.type === "up") {
       programs = changedBy(programs, plan);
@@ -216,3 +218,43 @@ export const movingHistory = (most: number): fc.Arbitrary<MovingHistory> =>
         plans,
       ),
     );
+
+const declared = (name: Place, variant = 0, ...lines: readonly Place[]): Declared => ({
+  ...{ name, variant, version: 0, lines },
+});
+
+const runOf = (program: Program, preview = false): EngineUp =>
+  upOf({ ...still, preview }, program, []);
+
+const [ofDynamic, ofPlugin, login] = [
+  declared("dynamic kiosk1"),
+  declared("plugin kiosk1"),
+  declared("dynamic login1"),
+];
+const renamed = [declared("dynamic kiosk1", 1), declared("dynamic kiosk2")];
+
+/** Moves that once lost an object, or may. */
+export const movesByHand: readonly (readonly [title: string, history: MovingHistory])[] = [
+  [
+    "one of two resources goes to the plugin, and comes back without aliases",
+    [
+      runOf([ofDynamic, login]),
+      runOf([declared("plugin kiosk1", 0, "dynamic kiosk1"), login]),
+      runOf([ofDynamic, login], true),
+    ],
+  ],
+  [
+    "a resource of another class gets the name of one that stays, and goes again",
+    [runOf([ofDynamic]), ...[1, 2, 3].map(() => runOf([ofDynamic, ofPlugin])), runOf([ofDynamic])],
+  ],
+  [
+    "new resources get the names of one that was renamed, and of one that moved to another stack",
+    [
+      runOf([ofDynamic]),
+      { type: "rename", stack: 0, name: "dynamic kiosk1" },
+      runOf(renamed),
+      { type: "move", stack: 0, name: "dynamic kiosk2" },
+      runOf(renamed),
+    ],
+  ],
+];
