@@ -51,6 +51,12 @@ export interface Decisions {
    * @returns the other resource that declared the name before, if any
    */
   declare(resource: ResourceIdentity, name?: string): ResourceIdentity | undefined;
+  /**
+   * Returns the resource that the program declares in this place, whatever its owner: a resource of
+   * the plugin, or one that was moved from another stack, has another owner in a forced replacement
+   * than in the state.
+   */
+  declaredAt(kind: string, place: string): ResourceIdentity | undefined;
   /** Records that this object belongs to the resource. */
   assign(resource: ResourceIdentity, object: HeldObject): void;
   /**
@@ -116,6 +122,7 @@ export interface Decisions {
 /** Creates an empty record of decisions. */
 export const createDecisions = (): Decisions => {
   const declared = new Set<string>();
+  const places = new Map<string, ResourceIdentity>();
   const objects = new Map<string, HeldObject>();
   const holders = new Map<string, ResourceIdentity>();
   const skipped = new Map<string, KeptObject>();
@@ -135,8 +142,10 @@ export const createDecisions = (): Decisions => {
     unclear: new Map<string, UnclearPost>(),
     declare: (resource, name) => {
       declared.add(resource.key);
+      places.set(`${resource.kind} ${resource.place}`, resource);
       return name === undefined ? undefined : take(name, resource);
     },
+    declaredAt: (kind, place) => places.get(`${kind} ${place}`),
     assign: (resource, object) => {
       objects.set(resource.key, object);
       holders.set(object.id, resource);

@@ -4,11 +4,13 @@ import { namingOf, type ReferenceIn, referencesIn, referencesTo } from "../defin
 import { fieldsFromWire, neutralVendor } from "../definition/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
+import { ownerParts } from "../kernel/owner.js";
 import { ownCommand } from "../kernel/package.js";
 import type { Holding } from "../pulumi-cli/stack-states.js";
 import { resources } from "../resources/index.js";
 import type { WireObject } from "../service/lists.js";
 import { desiredBody, desiredObject } from "./body.js";
+import type { ResourceIdentity } from "./decisions.js";
 import { type Mark, nameOnWire } from "./ownership/mark.js";
 import { propertiesIn } from "./properties.js";
 import { planPut, putInPlace } from "./put.js";
@@ -38,9 +40,10 @@ export const deleteObject = async (
 ): Promise<void> => {
   const { definition, run, identity, properties } = resource;
   if (identity) {
-    if (run.decisions.keeps(identity.key, id) || (await isHeldByAnother(resource, id))) {
-      run.decisions.skipDeletion(identity.key, { id, outputs: state });
-      const now = run.decisions.rewritten(identity.key, id);
+    const keeper = await keeperOf(resource, identity, id);
+    if (keeper) {
+      run.decisions.skipDeletion(keeper, { id, outputs: state });
+      const now = run.decisions.rewritten(keeper, id);
       if (!now) return;
       const rewritten = resourceIn(resource, propertiesIn(now));
       return removeUndeclared(await connected(rewritten), id, state);
@@ -58,16 +61,27 @@ export const deleteObject = async (
 };
 
 /**
- * Whether another resource in the stack's state has the object that is to be deleted, or the one
- * that has replaced this one. This process may not know: a provider that is itself replaced
+ * The key of the resource that keeps the object: of the one that the program declares in the same
+ * place, or of this one if another resource in the stack's state has the object, or the one that has
+ * replaced this one. This process may not know those: a provider that is itself replaced
  * (`--replace '**'`), or that a resource has left for another one, deletes in a process of its own.
  * If two such resources are deleted, the second deletion removes the object.
  */
-const isHeldByAnother = async (resource: Resource, id: string): Promise<boolean> => {
+const keeperOf = async (
+  resource: Resource,
+  identity: ResourceIdentity,
+  id: string,
+): Promise<string | undefined> => {
   const { run, definition, properties } = resource;
   const { kind } = definition;
   const { owner } = properties;
-  if (!owner) return false;
+  const keeperAt = (place: string): string | undefined => {
+    const key = run.decisions.declaredAt(kind, place)?.key;
+    return key !== undefined && run.decisions.keeps(key, id) ? key : undefined;
+  };
+  if (run.decisions.keeps(identity.key, id)) return identity.key;
+  const keeper = keeperAt(identity.place);
+  if (keeper || !owner) return keeper;
   const ownOf = (states: ObjectHolders | undefined) =>
     states?.holdersOf(kind, id).filter(({ own }) => own) ?? [];
   // An earlier reading may be older than the replacement: with deleteBeforeReplace, deletions begin
@@ -79,10 +93,14 @@ const isHeldByAnother = async (resource: Resource, id: string): Promise<boolean>
     throw unreadableState();
   const holders = ownOf(states);
   const isThis = (held: Holding) => isThisResource(resource, held, held.writtenOwner ?? held.owner);
+  // Renamed in the state since it was written.
+  const renamed = holders.find((held) => !held.leaving && isThis(held))?.owner;
+  const present = renamed && keeperAt(ownerParts(renamed).name);
+  if (present) return present;
   const isReplaced = holders.some((held) => held.leaving && isThis(held));
   // The one that stayed has another owner if another provider made it: what both skip is left over.
   const isElsewhere = holders.some((held) => !held.leaving && (isReplaced || !isThis(held)));
-  return isElsewhere && !run.decisions.wasSkipped(kind, id);
+  return isElsewhere && !run.decisions.wasSkipped(kind, id) ? identity.key : undefined;
 };
 
 const unreadableState = (): ConversationError =>
