@@ -2,6 +2,7 @@
 #
 #   use_engine 3.259.0          puts that `pulumi` and the language host for Node.js first on PATH
 #   use_sdk 3.276.0             installs @pulumi/pulumi of that version in the current folder
+#   use_plugin                  makes a project whose program.js has the class Thing of `plugin.js`
 #   quietly COMMAND…            shows what it printed only if it fails
 #   expect "what it is" "$seen" "$wanted"
 #
@@ -9,6 +10,7 @@
 # to a folder, they are kept there, in VERSION/bin, and used again.
 set -euo pipefail
 
+scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 engines=${ENGINES:-$folder/engines}
@@ -53,4 +55,28 @@ expect() {
     echo "  $1: seen \"$2\", stated \"$3\"" >&2
     exit 1
   fi
+}
+
+use_plugin() {
+  export WORK=$folder/work CALLS=$folder/calls
+  mkdir plugin
+  printf '#!/bin/sh\nexec node "%s" "$@"\n' "$scripts/plugin.js" >plugin/pulumi-resource-tap
+  chmod 755 plugin/pulumi-resource-tap
+  cat >Pulumi.yaml <<'YAML'
+name: finding
+runtime: nodejs
+main: program.js
+plugins:
+  providers:
+    - name: tap
+      path: ./plugin
+YAML
+  cat >thing.js <<'JS'
+const pulumi = require("@pulumi/pulumi");
+module.exports = class Thing extends pulumi.CustomResource {
+  constructor(name, args, options) {
+    super("tap:index:Thing", name, { value: undefined, ...args }, options);
+  }
+};
+JS
 }

@@ -15,7 +15,7 @@ import { foreignMessage, keepingSecret } from "../service/redaction.js";
 import { type CheckedInputs, check, type DiffResult, diff, stillAllowed } from "./check.js";
 import { type CreateResult, createObject, ResourceInitFailed } from "./create.js";
 import { deleteObject } from "./delete.js";
-import { importObject } from "./import.js";
+import { importRefusal, lookUpObject } from "./import.js";
 import { type Properties, propertiesIn } from "./properties.js";
 import { type ReadResult, read } from "./read.js";
 import { connected, type Resource, type Run, resourceIn } from "./run.js";
@@ -33,8 +33,10 @@ export interface Lifecycle {
 
 /** What only the plugin is asked for. */
 interface Importing {
-  /** Reads an object that the resource with this owner is to take over. */
-  import(id: string, owner?: string): Promise<ReadResult>;
+  /** Reads an object that the resource with this owner may import, or only looks at. */
+  lookUp(id: string, owner?: string): Promise<ReadResult>;
+  /** Returns why the resource with this owner may not import an object; otherwise, undefined. */
+  importRefusal(id: string, owner?: string): Promise<string | undefined>;
 }
 
 /** Returns the lifecycle of one kind within one run. */
@@ -63,9 +65,13 @@ export const lifecycle = (definition: Definition, run: Run): Lifecycle & Importi
       call("updating", { id, inputs, olds }, async (resource) =>
         updateObject(await connected(stillAllowed(resource, inputs, olds)), olds, id),
       ),
-    import: (id, owner) =>
+    lookUp: (id, owner) =>
+      call("looking up", { id, inputs: owner ? { owner } : {} }, (resource) =>
+        lookUpObject(resource, id),
+      ),
+    importRefusal: (id, owner) =>
       call("importing", { id, inputs: owner ? { owner } : {} }, (resource) =>
-        importObject(resource, id),
+        importRefusal(resource, id),
       ),
     delete: (id, inputs) =>
       call("deleting", { id, inputs }, (resource) => deleteObject(resource, id, inputs)),

@@ -57,13 +57,13 @@ export interface ObjectRecord {
 
 /**
  * Splits the engine's values into their parts. Omits `id`, the engine's `__provider`, and
- * `autoName`, which only the check uses.
+ * `autoName` and `imported`, which only the check uses.
  */
 export const propertiesIn = (values: JsonObject): Properties => {
   const { owner, adopt, extra, extraSecrets, markedSecrets, profile, eraseHidden, ...others } =
     values;
   const { serial, created, modified, undeclared, ...more } = others;
-  const { __provider, id, autoName, logicalName, ...fields } = more;
+  const { __provider, id, autoName, imported, logicalName, ...fields } = more;
   const record = withoutUndefined({
     serial: filledText(serial),
     created: filledText(created),

@@ -96,7 +96,7 @@ const addedInputs = (
 };
 
 /** Values of the lifecycle that no program gives. */
-const reserved = ["owner", "autoName", "extraSecrets", "markedSecrets", "__provider"];
+const reserved = ["owner", "autoName", "extraSecrets", "markedSecrets", "imported", "__provider"];
 
 /** Returns the answer to a check: the inputs, and the rules that they break. */
 export const checkResponse = (
@@ -140,12 +140,30 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
     const urn = request.getUrn();
     const definition = definitionOf(urnParts(urn).type);
     const owner = (inputs: JsonObject) => ownerBy(urn, ownership, inputs);
-    return { definition, life: lifecycle(definition, run), owner };
+    return { definition, life: lifecycle(definition, run), owner, run };
+  };
+
+  /** The owner to be of an object that is looked up: of any of the stack, where none is configured. */
+  const nextOwner = (urn: string): string | undefined => {
+    const { project, stack } = urnParts(urn);
+    return ownerBy(urn, configured().ownership ?? `${project}/${stack}/`, {});
+  };
+
+  /** Why the object of a resource that was imported, and never checked since, is not the resource's. */
+  const importRefusal = async (
+    request: { getUrn(): string },
+    { imported }: JsonObject,
+  ): Promise<string | undefined> => {
+    const id = filledText(imported);
+    return id && of(request).life.importRefusal(id, nextOwner(request.getUrn()));
   };
 
   const check = async (request: Messages.CheckRequest): Promise<Messages.CheckResponse> => {
     const { definition, life, owner } = of(request);
     const olds = plainValues(valuesOf(request.getOlds()));
+    // `pulumi import` imports in spite of failures, but not of an error.
+    const refusal = await importRefusal(request, olds);
+    if (refusal) throw new ConversationError("OWNED_ELSEWHERE", refusal);
     const news = Object.entries(valuesOf(request.getNews()));
     const program = objectOf(news.filter(([name]) => !reserved.includes(name)));
     const { values, marked, faults } = givenInputs(definition, program);
@@ -205,24 +223,26 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
     return response;
   };
 
+  /**
+   * A `get`, the check of `exists`, and the first step of an import are one message: only an import
+   * is followed by a check, which finds the ID in the inputs.
+   */
   const read = async (request: Messages.ReadRequest): Promise<Messages.ReadResponse> => {
-    const { definition, life, owner } = of(request);
-    const { project, stack } = urnParts(request.getUrn());
+    const { definition, life } = of(request);
     const inputs = plainValues(valuesOf(request.getInputs()));
     const properties = plainValues(valuesOf(request.getProperties()));
-    const isImport = !request.hasInputs() && Object.keys(properties).length === 0;
-    const found = isImport
-      ? await life.import(
-          request.getId(),
-          owner({}) ?? ownerBy(request.getUrn(), `${project}/${stack}/`, {}),
-        )
+    const isLookup = Object.keys(properties).length === 0;
+    const found = isLookup
+      ? await life.lookUp(request.getId(), nextOwner(request.getUrn()))
       : await life.read(request.getId(), heldValues(properties, inputs));
     const response = new messages.ReadResponse();
-    // An answer without properties says that the object is gone.
+    // An answer without properties says that there is no such object.
     if (found.id === "") return response;
     response.setId(found.id);
     response.setProperties(structOf(sealedValues(definition, found.props)));
-    if (found.inputs) response.setInputs(structOf(sealedValues(definition, found.inputs)));
+    const imported = isLookup ? found.id : inputs.imported;
+    if (found.inputs)
+      response.setInputs(structOf(sealedValues(definition, { ...found.inputs, imported })));
     return response;
   };
 
@@ -245,10 +265,17 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
   };
 
   const remove = async (request: Messages.DeleteRequest) => {
-    const { life } = of(request);
+    const { life, owner, run } = of(request);
     const inputs = plainValues(valuesOf(request.getOldInputs()));
     const properties = plainValues(valuesOf(request.getProperties()));
-    await life.delete(request.getId(), heldValues(properties, inputs));
+    // With `up --skip-preview`, a refused import is in the state by the time it is checked.
+    const refusal = await importRefusal(request, inputs);
+    if (refusal) run.notify?.(`Nothing was deleted: ${refusal}`, "warning");
+    else
+      await life.delete(request.getId(), {
+        ...(inputs.imported ? { owner: owner({}) } : {}),
+        ...heldValues(properties, inputs),
+      });
     return new Empty();
   };
 

@@ -1,24 +1,41 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { doors } from "../support/door.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { languageHost } from "../support/language-hosts.js";
 import { listKeys } from "../support/specification.js";
 
-/** One resource of each kind; DESCRIBE gives all of them another description, OPTIONS other engine options. */
+/**
+ * One resource of each kind; DESCRIBE gives all of them another description, OPTIONS other engine options, IMPORT
+ * each the ID that it imports. LOOK gives, by kind, the ID of the object to look up, and EXISTS all that may be none.
+ */
 const program = `
 const c = require("pulumi-conversation");
+const { runtime } = require("@pulumi/pulumi");
+const given = (name) => JSON.parse(process.env[name] ?? "{}");
 const description = process.env.DESCRIBE;
-const opts = JSON.parse(process.env.OPTIONS ?? "{}");
+const imported = given("IMPORT");
+const opts = (name) => ({ ...given("OPTIONS"), ...(imported[name] ? { import: imported[name] } : {}) });
+exports.looks = Object.entries(given("LOOK")).map(([kind, id]) => c[kind].get("look-" + kind, id).created);
+exports.exists = Object.entries(given("EXISTS")).map(([token, ids]) => ids.map((id) => runtime.existsResource(token, id, {}, {})));
 const without = process.env.WITHOUT ?? "";
-const auth = new c.Authentication("auth", { description, basicAuth: { username: "hub", password: "canary-password" } }, opts);
+const auth = new c.Authentication("auth", { description, basicAuth: { username: "hub", password: "canary-password" } }, opts("auth"));
 const callback = { version: "v3", callback: "https://x.example.com/", notificationEmail: "ops@example.com", authentication: auth };
-const app = new c.ClientApplication("app", { description, roles: [{ ...callback, name: "custom_bot" }, { ...callback, name: "customer" }] }, opts);
-const bot = new c.Participant("bot", { description, type: "custom_bot", application: app }, opts);
-const channel = new c.Channel("web", { description, type: "custom.web", displayName: "Web", icon: "aVZC" }, opts);
-const flow = new c.Orchestration("flow", { description, applications: { customerConfiguration: { customer: app }, botConfiguration: { bots: [{ application: app, participant: bot }] } } }, opts);
-if (without !== "account") new c.Account("shop", { description, address: "shop", channel, chatConfigurations: { orchestration: flow, entryPoint: "1007" } }, opts);
+const app = new c.ClientApplication("app", { description, roles: [{ ...callback, name: "custom_bot" }, { ...callback, name: "customer" }] }, opts("app"));
+const bot = new c.Participant("bot", { description, type: "custom_bot", application: app }, opts("bot"));
+const channel = new c.Channel("web", { description, type: "custom.web", displayName: "Web", icon: "aVZC" }, opts("web"));
+const flow = new c.Orchestration("flow", { description, applications: { customerConfiguration: { customer: app }, botConfiguration: { bots: [{ application: app, participant: bot }] } } }, opts("flow"));
+if (without !== "account") new c.Account("shop", { description, address: "shop", channel, chatConfigurations: { orchestration: flow, entryPoint: "1007" } }, opts("shop"));
 exports.channelType = channel.type;
 exports.lookedUp = channel.id.apply((id) => id).apply(() => "ok");
 `;
+
+interface Held {
+  readonly type: string;
+  readonly urn: string;
+  readonly id: string;
+}
 
 describe.each(doors)("%s", (door) => {
   let project: EmulatedProject;
@@ -49,6 +66,75 @@ describe.each(doors)("%s", (door) => {
     expect(JSON.stringify(await project.control("GET", "/stats"))).toBe(calls);
     expect(project.state()).not.toContain("canary-password");
   });
+
+  const held = () =>
+    (JSON.parse(project.state()).checkpoint.latest.resources as Held[]).flatMap(
+      ({ type, urn, id }) => {
+        const [kind = "", name = ""] = [type.split(":").at(-1), urn.split("::").at(-1)];
+        return project.token(kind) === type && kind !== "Ownership"
+          ? [{ type, kind, name, id }]
+          : [];
+      },
+    );
+
+  test("get finds an object of every kind; exists says of every kind whether there is one", async (context) => {
+    const host = door === "plugin" ? await languageHost("nodejs") : { environment: {} };
+    if ("reason" in host) return context.skip(host.reason);
+    const objects = held();
+    const LOOK = JSON.stringify(Object.fromEntries(objects.map(({ kind, id }) => [kind, id])));
+    const none = ["7b1d1bb3-0d4e-4d53-8d7e-3f6f0c9a2a11", "../channels"];
+    const asked = door === "plugin" ? objects.map(({ type, id }) => [type, [id, ...none]]) : [];
+    const EXISTS = JSON.stringify(Object.fromEntries(asked));
+    await project.succeed(["up", "--yes"], { ...host.environment, LOOK, EXISTS });
+    const { looks, exists } = JSON.parse(await project.succeed(["stack", "output", "--json"]));
+    expect(looks.sort()).toEqual((await project.objects()).map(({ created }) => created).sort());
+    expect(exists).toEqual(asked.map(() => [true, false, false]));
+    const LOOK_AT_NONE = JSON.stringify({ Channel: none[0] });
+    const { code, output } = await project.pulumi(["preview"], { LOOK: LOOK_AT_NONE });
+    expect([code === 0, output]).toEqual([false, expect.stringMatching(/no channel|not exist/)]);
+    await project.succeed(["up", "--yes", "--skip-preview"]);
+    expect(await project.objects()).toHaveLength(6);
+  });
+
+  test.runIf(door === "plugin")(
+    "import takes over every kind, by its code and by the option",
+    async (context) => {
+      const host = await languageHost("nodejs");
+      if ("reason" in host) return context.skip(host.reason);
+      const resources = held().map(({ type, name, id }) => ({ type, name, id }));
+      const before = await project.writes();
+      const forget = async () => {
+        const state = JSON.parse(await project.succeed(["stack", "export"]));
+        const { deployment } = state;
+        deployment.resources = deployment.resources.filter(
+          ({ type }: Held) => !resources.some((each) => each.type === type),
+        );
+        writeFileSync(join(project.folder, "state.json"), JSON.stringify(state));
+        await project.succeed(["stack", "import", "--file", "state.json"]);
+      };
+      await forget();
+      writeFileSync(join(project.folder, "six.json"), JSON.stringify({ resources }));
+      const options = ["--yes", "--skip-preview", "--protect=false", "--out", "imported.ts"];
+      await project.succeed(["import", "--file", "six.json", ...options], host.environment);
+      const code = readFileSync(join(project.folder, "imported.ts"), "utf8");
+      const declared = [...code.matchAll(/new conversation\.(\w+)\("(\w+)"/g)];
+      expect(declared.map(([, kind, name]) => [project.token(kind ?? ""), name]).sort()).toEqual(
+        resources.map(({ type, name }) => [type, name]).sort(),
+      );
+      // Two objects have defaults of the service that the program does not declare.
+      await project.succeed(["up", "--yes"]);
+      await project.succeed(["up", "--yes", "--skip-preview", "--expect-no-changes"]);
+      await forget();
+      const IMPORT = JSON.stringify(
+        Object.fromEntries(resources.map(({ name, id }) => [name, id])),
+      );
+      await project.succeed(["up", "--yes"], { IMPORT });
+      expect(held()).toHaveLength(6);
+      await project.succeed(["up", "--yes", "--expect-no-changes"]);
+      const written = (await project.writes()).slice(before.length);
+      expect(written.filter((call) => !/^PUT .(orchestrations|accounts)/.test(call))).toEqual([]);
+    },
+  );
 
   test("drift in every kind is shown by refresh and repaired by up", async () => {
     for (const [collection, list] of Object.entries(await project.collections())) {

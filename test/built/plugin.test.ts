@@ -209,15 +209,28 @@ test("pulumi import takes an object of nobody, without its secrets; then the pro
   expect(project.state()).not.toContain("canary");
 });
 
-test("the option import of a program adopts, by the same refusals", async () => {
-  await open(`${channel} web("web", {}, { import: process.env.ID });`);
+test("the option import of a program adopts, by the same refusals; what it refused stays", async () => {
+  await open(`${channel} if (process.env.ID) web("web", {}, { import: process.env.ID });`);
   const { id } = await project.byHand("POST", "/channels", {
     ...{ type: "custom.web", displayName: "By hand", icon: "aVZC" },
   });
-  await project.succeed(up, { ID: String(id) });
-  expect(await project.objects("channels")).toMatchObject([
+  const ID = String(id);
+  await project.succeed(up, { ID });
+  const ours = [
     { id, displayName: "Web", description: expect.stringContaining("[pulumi: shop/prod web #") },
-  ]);
+  ];
+  expect(await project.objects("channels")).toMatchObject(ours);
+  await project.succeed(["stack", "init", "other"]);
+  // With --skip-preview, the engine has the object in the state before the check refuses it.
+  for (const run of ["preview", ...Array(2).fill("up --yes --skip-preview")]) {
+    const { code, output } = await project.pulumi(run.split(" "), { ID });
+    expect([code === 0, output]).toEqual([
+      false,
+      expect.stringMatching(/cannot be imported: it carries the mark of another stack/),
+    ]);
+  }
+  expect(await project.succeed(up)).toMatch(/Nothing was deleted: the channel "custom.web"/);
+  expect(await project.objects("channels")).toMatchObject(ours);
 });
 
 test("find gives an object of the account to a program", async () => {

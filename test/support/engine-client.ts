@@ -160,7 +160,7 @@ export class EngineClient {
     );
   }
 
-  /** @param state left out for `pulumi import` */
+  /** @param state left out for an import, `get` and `exists` */
   read(urn: string, id: string, state?: Partial<State>): Promise<Reply> {
     const { inputs, outputs = {} } = state ?? {};
     const members = { Urn: urn, Id: id, Properties: outputs, Inputs: inputs };
@@ -175,8 +175,8 @@ export class EngineClient {
     );
   }
 
-  delete(urn: string, id: string, outputs: Json): Promise<Reply> {
-    const members = { Urn: urn, Id: id, Properties: outputs };
+  delete(urn: string, id: string, outputs: Json, inputs?: Json): Promise<Reply> {
+    const members = { Urn: urn, Id: id, Properties: outputs, OldInputs: inputs };
     const request = requestOf(messages.DeleteRequest, members);
     return this.#call((done) => this.#client.delete(request, done), nothing);
   }

@@ -235,17 +235,33 @@ test.each([
   expect(object?.description).toMatch(/^ours now \[pulumi: shop\/prod desk #/);
 });
 
-test("an object with the mark of another stack is not imported", async () => {
+test("an object with the mark of another stack is read, but the check after an import refuses it, and nothing deletes it", async () => {
   const { id } = await made("desk", desk, "Authentication");
+  const at = urn("Authentication", "desk");
   await nextRun("us", "shop/other/fedcba9876543210");
-  const { error } = await plugin.read(urn("Authentication", "desk"), id);
-  expect(error).toMatch(
+  const { inputs = {}, properties = {}, error } = await plugin.read(at, id);
+  expect(error).toBeUndefined();
+  expect(properties).toMatchObject({ name: "desk" });
+  const refusal = await plugin.check(at, inputs, { ...inputs, name: 5 });
+  expect(refusal.error).toMatch(
     /cannot be imported: it carries the mark of another stack or state, shop\/prod desk/,
   );
+  expect((await plugin.delete(at, id, properties, inputs)).error).toBeUndefined();
+  expect(await control.objects("authentications")).toMatchObject([{ id }]);
   await nextRun();
-  const own = await plugin.read(urn("Authentication", "desk"), id);
-  expect(own.inputs?.owner).toBe(`${ownership}/desk`);
+  const own = await plugin.read(at, id);
+  const news = await checked("desk", own.inputs ?? {}, own.inputs, "Authentication");
+  expect(news.owner).toBe(`${ownership}/desk`);
+  expect(news).not.toHaveProperty("imported");
 });
+
+test.each(["7b1d1bb3-0d4e-4d53-8d7e-3f6f0c9a2a11", "../channels"])(
+  "no object with the ID %s is an empty answer, and no error",
+  async (id) => {
+    const none = { id: "", inputs: undefined, properties: undefined };
+    expect(await plugin.read(urn("Channel", "x"), id)).toEqual(none);
+  },
+);
 
 test("find gives the id and the outputs of the one object, its secrets sealed", async () => {
   const { id } = await made("desk", desk, "Authentication");
@@ -264,7 +280,11 @@ test("find gives the id and the outputs of the one object, its secrets sealed", 
 test("a failure leaves with its message alone, and names what this release does not know", async () => {
   const unknown = await plugin.check(urn("Nothing", "x"), {}, {});
   expect(unknown.error).toMatch(/has no resource conversation:index:Nothing/);
-  const gone = await plugin.read(urn("Channel", "x"), "7b1d1bb3-0d4e-4d53-8d7e-3f6f0c9a2a11");
-  expect(gone.error).toMatch(/^importing the channel .* failed: there is no channel with this ID/);
-  expect(gone.error).not.toContain(" at ");
+  const { error } = await plugin.create(urn("Channel", "x"), {
+    ...web,
+    owner: `${ownership}/x`,
+    type: 5,
+  });
+  expect(error).toMatch(/^creating the channel failed: type must/);
+  expect(error).not.toContain(" at ");
 });

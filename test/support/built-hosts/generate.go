@@ -6,9 +6,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	golang "github.com/pulumi/pulumi/pkg/v3/codegen/go"
+	"github.com/pulumi/pulumi/pkg/v3/codegen/hcl2/syntax"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/nodejs"
+	"github.com/pulumi/pulumi/pkg/v3/codegen/pcl"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/python"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/schema"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
@@ -71,5 +74,47 @@ func (h anyHost) GeneratePackage(
 			return nil, err
 		}
 	}
+	return response, nil
+}
+
+func (h anyHost) GenerateProgram(
+	_ context.Context, request *pulumirpc.GenerateProgramRequest,
+) (*pulumirpc.GenerateProgramResponse, error) {
+	loader, closer, err := loaderAt(request.LoaderTarget)
+	if err != nil {
+		return nil, err
+	}
+	defer closer.Close()
+	parser := syntax.NewParser()
+	for name, text := range request.Source {
+		if err := parser.ParseFile(strings.NewReader(text), name); err != nil {
+			return nil, err
+		}
+	}
+	if parser.Diagnostics.HasErrors() {
+		return nil, parser.Diagnostics
+	}
+	options := []pcl.BindOption{pcl.PreferOutputVersionedInvokes}
+	if !request.Strict {
+		options = append(options, pcl.NonStrictBindOptions()...)
+	}
+	program, found, err := pcl.BindProgram(parser.Files, loader, options...)
+	if err != nil {
+		return nil, err
+	}
+	response := &pulumirpc.GenerateProgramResponse{Diagnostics: plugin.HclDiagnosticsToRPCDiagnostics(found)}
+	if found.HasErrors() {
+		return response, nil
+	}
+	generate := python.GenerateProgram
+	if h.language == "nodejs" {
+		generate = nodejs.GenerateProgram
+	}
+	source, more, err := generate(program)
+	if err != nil {
+		return nil, err
+	}
+	response.Source = source
+	response.Diagnostics = append(response.Diagnostics, plugin.HclDiagnosticsToRPCDiagnostics(more)...)
 	return response, nil
 }

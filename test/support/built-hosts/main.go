@@ -42,7 +42,7 @@ func hostFor(program, engine string) (pulumirpc.LanguageRuntimeServer, error) {
 		script := filepath.Join(filepath.Dir(program), "pulumi-language-python-exec")
 		return &pythonHost{anyHost: base, engine: engine, script: script}, nil
 	case "nodejs":
-		return &nodeHost{base}, nil
+		return &nodeHost{base, engine}, nil
 	case "go":
 		// It generates packages. Programs that the Automation API runs inline need no host.
 		return &base, nil
@@ -99,4 +99,22 @@ func exitCode(err error) (int, error) {
 		return exit.ExitCode(), nil
 	}
 	return 0, err
+}
+
+// The exit code of a program that has explained itself already.
+const explained = 32
+
+// The response to a program that has ended.
+func runResponse(result error) (*pulumirpc.RunResponse, error) {
+	code, err := exitCode(result)
+	switch {
+	case err != nil:
+		return nil, err
+	case code == explained:
+		return &pulumirpc.RunResponse{Bail: true}, nil
+	case code != 0:
+		return &pulumirpc.RunResponse{Error: fmt.Sprintf("the program ended with exit code %d", code)}, nil
+	default:
+		return &pulumirpc.RunResponse{}, nil
+	}
 }

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil"
@@ -12,9 +15,11 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Runs plugins that are written for Node.js, after it has installed their packages.
+// Runs programs and plugins that are written for Node.js. Unlike the host of release 3.68, which stands between a
+// program and the engine, it leaves a program every call that its SDK knows.
 type nodeHost struct {
 	anyHost
+	engine string
 }
 
 func (nodeHost) GetRequiredPackages(
@@ -37,10 +42,10 @@ func (nodeHost) InstallDependencies(
 	return err
 }
 
-// The script of Pulumi's SDK that starts plugins, as a plugin in a folder finds it.
-func pluginScript(ctx context.Context, folder string) (string, error) {
-	const look = `console.log(require.resolve("@pulumi/pulumi/cmd/run-plugin", { paths: [process.argv[1]] }))`
-	found, err := exec.CommandContext(ctx, "node", "-e", look, folder).Output()
+// A script of Pulumi's SDK, as a program or plugin in a folder finds it.
+func sdkScript(ctx context.Context, name, folder string) (string, error) {
+	const look = `console.log(require.resolve("@pulumi/pulumi/cmd/" + process.argv[1], { paths: [process.argv[2]] }))`
+	found, err := exec.CommandContext(ctx, "node", "-e", look, name, folder).Output()
 	if err != nil {
 		return "", fmt.Errorf("looking for @pulumi/pulumi from %s: %w", folder, err)
 	}
@@ -51,7 +56,7 @@ func (nodeHost) RunPlugin(
 	request *pulumirpc.RunPluginRequest, stream grpc.ServerStreamingServer[pulumirpc.RunPluginResponse],
 ) error {
 	folder := request.Info.ProgramDirectory
-	script, err := pluginScript(stream.Context(), folder)
+	script, err := sdkScript(stream.Context(), "run-plugin", folder)
 	if err != nil {
 		return err
 	}
@@ -73,4 +78,34 @@ func (nodeHost) RunPlugin(
 	return stream.Send(&pulumirpc.RunPluginResponse{
 		Output: &pulumirpc.RunPluginResponse_Exitcode{Exitcode: int32(code)},
 	})
+}
+
+func (h *nodeHost) Run(ctx context.Context, request *pulumirpc.RunRequest) (*pulumirpc.RunResponse, error) {
+	folder := request.Info.ProgramDirectory
+	script, err := sdkScript(ctx, "run", folder)
+	if err != nil {
+		return nil, err
+	}
+	config, err := json.Marshal(request.Config)
+	if err != nil {
+		return nil, err
+	}
+	secretKeys, err := json.Marshal(append([]string{}, request.ConfigSecretKeys...))
+	if err != nil {
+		return nil, err
+	}
+	arguments := []string{
+		script, "--monitor", request.MonitorAddress, "--engine", h.engine, "--project", request.Project,
+		"--stack", request.Stack, "--organization", request.Organization, "--pwd", folder,
+		"--root-directory", request.Info.RootDirectory, "--parallel", strconv.Itoa(int(request.Parallel)),
+	}
+	if request.DryRun {
+		arguments = append(arguments, "--dry-run")
+	}
+	command := exec.CommandContext(ctx, "node", append(append(arguments, request.Info.EntryPoint), request.Args...)...)
+	command.Dir = folder
+	command.Env = append(command.Environ(),
+		"PULUMI_CONFIG="+string(config), "PULUMI_CONFIG_SECRET_KEYS="+string(secretKeys))
+	command.Stdout, command.Stderr = os.Stdout, os.Stderr
+	return runResponse(command.Run())
 }

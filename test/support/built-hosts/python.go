@@ -8,18 +8,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pulumi/pulumi/pkg/v3/codegen/hcl2/syntax"
-	"github.com/pulumi/pulumi/pkg/v3/codegen/pcl"
-	"github.com/pulumi/pulumi/pkg/v3/codegen/python"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/pulumi/pulumi/sdk/v3/python/toolchain"
 	"google.golang.org/grpc"
 )
-
-// The exit code of a Python program that has explained itself already.
-const explained = 32
 
 // Runs programs in Python, and generates packages and programs for them.
 type pythonHost struct {
@@ -118,22 +112,7 @@ func (h *pythonHost) Run(ctx context.Context, request *pulumirpc.RunRequest) (*p
 	command.Env = append(command.Environ(),
 		"PULUMI_CONFIG="+string(config), "PULUMI_CONFIG_SECRET_KEYS="+string(secretKeys))
 	command.Stdout, command.Stderr = os.Stdout, os.Stderr
-	return ended(command.Run())
-}
-
-// The response to a program that has ended.
-func ended(result error) (*pulumirpc.RunResponse, error) {
-	code, err := exitCode(result)
-	switch {
-	case err != nil:
-		return nil, err
-	case code == explained:
-		return &pulumirpc.RunResponse{Bail: true}, nil
-	case code != 0:
-		return &pulumirpc.RunResponse{Error: fmt.Sprintf("the Python program ended with exit code %d", code)}, nil
-	default:
-		return &pulumirpc.RunResponse{}, nil
-	}
+	return runResponse(command.Run())
 }
 
 // What the script that runs a program is called with.
@@ -155,44 +134,6 @@ func (h *pythonHost) programArguments(request *pulumirpc.RunRequest) []string {
 		}
 	}
 	return append(append(arguments, request.Info.EntryPoint), request.Args...)
-}
-
-func (h *pythonHost) GenerateProgram(
-	_ context.Context, request *pulumirpc.GenerateProgramRequest,
-) (*pulumirpc.GenerateProgramResponse, error) {
-	loader, closer, err := loaderAt(request.LoaderTarget)
-	if err != nil {
-		return nil, err
-	}
-	defer closer.Close()
-	parser := syntax.NewParser()
-	for name, text := range request.Source {
-		if err := parser.ParseFile(strings.NewReader(text), name); err != nil {
-			return nil, err
-		}
-	}
-	if parser.Diagnostics.HasErrors() {
-		return nil, parser.Diagnostics
-	}
-	options := []pcl.BindOption{pcl.PreferOutputVersionedInvokes}
-	if !request.Strict {
-		options = append(options, pcl.NonStrictBindOptions()...)
-	}
-	program, found, err := pcl.BindProgram(parser.Files, loader, options...)
-	if err != nil {
-		return nil, err
-	}
-	response := &pulumirpc.GenerateProgramResponse{Diagnostics: plugin.HclDiagnosticsToRPCDiagnostics(found)}
-	if found.HasErrors() {
-		return response, nil
-	}
-	source, more, err := python.GenerateProgram(program)
-	if err != nil {
-		return nil, err
-	}
-	response.Source = source
-	response.Diagnostics = append(response.Diagnostics, plugin.HclDiagnosticsToRPCDiagnostics(more)...)
-	return response, nil
 }
 
 func (h *pythonHost) Link(ctx context.Context, request *pulumirpc.LinkRequest) (*pulumirpc.LinkResponse, error) {
