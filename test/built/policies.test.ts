@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { blocksIn, type CodeBlock } from "../docs/pages.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
@@ -32,7 +32,6 @@ new Account("shop", { address: "shop", channel, chatConfigurations: { orchestrat
 `;
 
 let project: EmulatedProject;
-let environment: Readonly<Record<string, string>>;
 
 const shown = blocksIn("yaml", "json", "js").filter(({ page }) => page === "docs/policies.md");
 
@@ -40,26 +39,26 @@ const shownWith = (part: string): string =>
   shown.find(({ code }: CodeBlock) => code.includes(part))?.code ?? "";
 
 /**
- * The pack of docs/policies.md. Its runtime alone is one of our own, so that a Pulumi without a language
- * host for packs runs it, too: the engine then starts the executable of that name.
+ * The pack of docs/policies.md. It is given as an executable that runs it, so that a Pulumi without a language host
+ * for packs runs it, too.
  */
 const writePack = (folder: string): void => {
   const pack = join(folder, "policies");
-  const runner = join(pack, "bin", "pulumi-analyzer-policy-nodepack");
-  mkdirSync(join(pack, "bin"), { recursive: true });
+  const runner = join(pack, "run");
+  mkdirSync(pack);
   const files = {
-    "PulumiPolicy.yaml": shownWith("runtime: nodejs").replace("nodejs", "nodepack"),
+    "PulumiPolicy.yaml": shownWith("runtime: nodejs"),
     "package.json": shownWith('"main"'),
     "index.js": shownWith("PolicyPack"),
     "production.json": shownWith('"mandatory"'),
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(pack, name), text);
-  const script = `exec "${process.execPath}" "${require.resolve("@pulumi/pulumi/cmd/run-policy-pack")}" "$@"`;
-  writeFileSync(runner, `#!/bin/sh\n${script}\n`);
+  const script = `exec "${process.execPath}" "${require.resolve("@pulumi/pulumi/cmd/run-policy-pack")}" "$@" .`;
+  writeFileSync(runner, `#!/bin/sh\ncd "${pack}" && ${script}\n`);
   chmodSync(runner, 0o755);
 };
 
-const withPack = ["--policy-pack", "policies"];
+const withPack = ["--policy-pack", "policies/run"];
 const withProduction = [...withPack, "--policy-pack-config", "policies/production.json"];
 
 /** The policies that spoke, each with the resource it is about. */
@@ -90,38 +89,30 @@ const violated = [
 beforeAll(async () => {
   project = await emulatedProject(program);
   writePack(project.folder);
-  environment = {
-    PATH: [
-      join(project.folder, "policies", "bin"),
-      process.env.PULUMI_CONVERSATION_TEST_PULUMI,
-      process.env.PATH,
-    ].join(delimiter),
-  };
 });
 afterAll(() => project?.close());
 
 test("each policy speaks in the preview of a program that breaks it, and stops nothing", async () => {
   await project.succeed(["config", "set", "password", "in-clear-for-all-to-read"]);
-  const output = await project.succeed(["preview", ...withPack], { ...environment, WRONG: "1" });
+  const output = await project.succeed(["preview", ...withPack], { WRONG: "1" });
   expect(violations(output)).toEqual(violated);
   expect(output).not.toContain("in-clear-for-all");
 });
 
 test("a careful program is not bothered", async () => {
   await project.succeed(["config", "set", "--secret", "password", "in-clear-for-all-to-read"]);
-  const output = await project.succeed(["preview", ...withPack], environment);
+  const output = await project.succeed(["preview", ...withPack]);
   expect(violations(output)).toEqual([]);
   expect(output).toContain("✅ conversation@v1.0.0");
 });
 
 test("a configuration says which domains are meant, and what stops a run", async () => {
   const up = ["up", "--yes", "--skip-preview", ...withProduction];
-  expect(violations(await project.succeed(up, environment))).toEqual([
+  expect(violations(await project.succeed(up))).toEqual([
     "notification-address ClientApplication: bot",
     "notification-address ClientApplication: customer",
   ]);
   const stopped = await project.pulumi(["preview", ...withProduction], {
-    ...environment,
     WRONG: "1",
   });
   expect([stopped.code === 0, stopped.output]).toEqual([
