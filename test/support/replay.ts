@@ -254,11 +254,13 @@ class ReplayStack {
     const { option, names } = step.only;
     const urns = names.map((name) => urnOfName(this.#name, name, "dynamic"));
     const parts = step.program.map(({ name }) => partsOf(name));
-    const isBoxKnown = [...resources.keys()].some((name) => partsOf(name).parents !== "");
+    const known = [...resources.keys()].map(partsOf);
     const place = `urn:pulumi:${this.#name}::shop::`;
+    const isNew = (has: (each: ReturnType<typeof partsOf>) => boolean): boolean =>
+      parts.some(has) && !known.some(has);
     const needed = [
-      parts.some(({ door }) => door === "dynamic") ? `${typeToken("Ownership")}::ownership` : "",
-      !isBoxKnown && parts.some(({ parents }) => parents !== "") ? "shop:index:Box::box" : "",
+      isNew(({ door }) => door === "dynamic") ? `${typeToken("Ownership")}::ownership` : "",
+      isNew(({ parents }) => parents !== "") ? "shop:index:Box::box" : "",
     ].flatMap((each) => (each ? [place + each] : []));
     const all = option === "target" ? [...urns, ...needed] : urns;
     return all.flatMap((urn) => [`--${option}`, urn]);
@@ -300,10 +302,9 @@ const resolved = (value) => {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, resolved(member)]));
 };
 const { declared, deleteBeforeReplace } = JSON.parse(process.env.DECLARED);
-let box;
 module.exports = async () => {
+  const box = declared.some(({ inBox }) => inBox) ? new ComponentResource("shop:index:Box", "box") : undefined;
   for (const { kind, name, logical, token, inBox, inputs, options } of declared) {
-    if (inBox) box ??= new ComponentResource("shop:index:Box", "box");
     const opts = { ...options, deleteBeforeReplace, ...(inBox ? { parent: box } : {}) };
     const values = resolved(inputs);
     made[name] = token ? new CustomResource(token, logical, values, opts) : new c[kind](logical, values, opts);
