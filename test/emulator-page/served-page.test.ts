@@ -56,29 +56,10 @@ test("everything that the page is made of is served, with its type and the same 
   }
 });
 
-test("whatever the page and its modules ask for is one of these files", () => {
-  const asked = ["index.html", ...files.map((path) => path.slice("/page/".length))].flatMap(
-    (name) => {
-      const text = readFileSync(join(folder, name), "utf8");
-      const own = [...text.matchAll(/(?:src|href)="(\/page\/[^"]+)"/g)].map(([, path]) => path);
-      const imported = [...text.matchAll(/^(?:import|export).*?from ?"(\.[^"]+)"/gms)].map(
-        ([, path = ""]) => join("/page", name, "..", path),
-      );
-      return [...own, ...(name.endsWith(".mjs") ? imported : [])];
-    },
-  );
-  expect(asked.length).toBeGreaterThan(15);
-  expect(asked.filter((path) => !files.includes(path ?? ""))).toEqual([]);
-});
-
 test("the page is read, and none of its files is written to", async () => {
   const service = await running();
   const head = await service.send("HEAD", "/");
-  expect([head.status, head.text, head.headers["content-type"]]).toEqual([
-    200,
-    "",
-    "text/html; charset=utf-8",
-  ]);
+  expect([head.status, head.text]).toEqual([200, ""]);
   const post = await service.send("POST", "/", { raw: "{}" });
   expect([post.status, post.headers.allow]).toEqual([405, "GET, HEAD"]);
 });

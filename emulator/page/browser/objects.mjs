@@ -54,7 +54,7 @@ const Graph = ({ known, objects, users, chosen }) => {
     const current = key === chosen ? "true" : undefined;
     const dim = object && !near.has(key) ? "true" : undefined;
     const href = linkTo("objects", each.collection, each.id);
-    return html`<li key=${key} class=${each.isActive ? "card" : "card inactive"}>
+    return html`<li key=${key} class="card">
       <a href=${href} aria-current=${current} data-dim=${dim} title=${`${name}\n${about}`}>
         <strong><bdi>${name}</bdi></strong>
         <span class="quiet"><bdi>${about}</bdi></span>

@@ -20,18 +20,16 @@ const second = "70000000-0000-4000-8000-000000000001";
 
 const axe = readFileSync(createRequire(__filename).resolve("axe-core/axe.min.js"), "utf8");
 
-interface AxeResults {
-  readonly violations: readonly {
-    readonly id: string;
-    readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
-  }[];
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
 /** The first of what axe-core finds, each in a line. */
 const findings = async (page: Page): Promise<readonly string[]> => {
   // Evaluated by the debugger, so that the page's own policy stays as it is.
   await page.evaluate(axe);
-  const { violations } = await page.evaluate<AxeResults>("axe.run()");
+  const { violations } = await page.evaluate<{ violations: Violation[] }>("axe.run()");
   const found = violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
   );
@@ -103,10 +101,8 @@ describe("for people who see, type or read in other ways", () => {
     await service.call("GET", "/channels");
     for (const [name, part] of [
       ["objects", ".scroller"],
-      ["conversations", ".scroller"],
       [`conversations/${second}`, ".log"],
       ["calls", ".scroller"],
-      ["rates", ".scroller"],
     ] as const) {
       await view(name);
       await page.locator(part).first().scrollIntoViewIfNeeded();
@@ -177,17 +173,12 @@ describe("for people who see, type or read in other ways", () => {
 const hostile = [
   '<img src=x onerror="window.harmed=1">',
   "<script>window.harmed=1</script>",
-  "javascript:window.harmed=1//",
   "\u202Egnp.exe \u0000\uFFFF \u{1F468}\u200D\u{1F469}\u200D\u{1F467}",
   "__proto__",
   "\u2069\u2069\u202Egnp.exe",
 ];
 
-const hostileViews = [
-  ...views.slice(0, 6),
-  ...["calls", "calls/0", "calls/1", "deliveries", "faults"],
-  ...["%3Cimg%20src=x%20onerror=window.harmed=1%3E", "objects/%E0%A4%A/.."],
-];
+const hostileViews = [...views.slice(0, 8), "calls/0", "%3Cimg%20src=x%3E", "objects/%E0%A4%A/.."];
 
 /** Texts that hold a character which turns the direction of writing, without an element that ends it. */
 const textsOutOfBounds = (): string[] => {
