@@ -88,7 +88,8 @@ const outsideJson = (
   if (typeof value === "string" && !value.isWellFormed()) return `${path} ${half}`;
   const sort = beyondJson(value);
   if (sort !== undefined) return `${path} is ${sort}`;
-  if (holders.length > mostLevels) return `${path.slice(0, 40)}… has more than ${mostLevels} levels`;
+  if (holders.length > mostLevels)
+    return `${path.slice(0, 40)}… has more than ${mostLevels} levels`;
   if (holders.includes(value)) return `${path} contains itself`;
   const isList = Array.isArray(value);
   if (!isList && !isObject(value)) return undefined;
