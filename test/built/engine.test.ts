@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isAtLeast } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { doors } from "../support/door.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { languageHost } from "../support/language-hosts.js";
@@ -83,7 +84,9 @@ describe.each(doors)("%s", (door) => {
     const objects = held();
     const LOOK = JSON.stringify(Object.fromEntries(objects.map(({ kind, id }) => [kind, id])));
     const none = ["7b1d1bb3-0d4e-4d53-8d7e-3f6f0c9a2a11", "../channels"];
-    const asked = door === "plugin" ? objects.map(({ type, id }) => [type, [id, ...none]]) : [];
+    const knowsExists = isAtLeast(await project.succeed(["version"]), "3.274.0");
+    const asked =
+      door === "plugin" && knowsExists ? objects.map(({ type, id }) => [type, [id, ...none]]) : [];
     const EXISTS = JSON.stringify(Object.fromEntries(asked));
     await project.succeed(["up", "--yes"], { ...host.environment, LOOK, EXISTS });
     const { looks, exists } = JSON.parse(await project.succeed(["stack", "output", "--json"]));
