@@ -3,7 +3,7 @@ export const dimensions = {
   manager: ["npm", "pnpm", "yarn"],
   place: ["direct", "transitive"],
   program: ["CommonJS", "ESM", "JavaScript"],
-  cli: ["tested", "oldest", "newest"],
+  cli: ["tested", "oldest", "between"],
   sdk: ["newest", "oldest"],
   typescript: ["6", "5"],
   node: ["24", "22", "26"],

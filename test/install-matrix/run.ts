@@ -111,7 +111,7 @@ const table = (rows: readonly Combination[], made: MatrixPackage, clis: Clis): s
   ].join("\n");
 };
 
-/** The command lines that stand for the tested, the oldest and the newest release. */
+/** The command lines that stand for the tested and the oldest release, and for one between them. */
 type Clis = Readonly<Record<Combination["cli"], PulumiCli>>;
 
 const mapped = (
@@ -120,7 +120,7 @@ const mapped = (
 ): Record<Combination["cli"], string> => ({
   tested: of(clis.tested),
   oldest: of(clis.oldest),
-  newest: of(clis.newest),
+  between: of(clis.between),
 });
 
 /** The CLI in a folder that the command line names, such as `--oldest=/opt/pulumi-3.254/bin`; else the tested one. */
@@ -143,7 +143,7 @@ const main = async (): Promise<void> => {
   const clis = {
     tested,
     oldest: await cliNamed("oldest", tested, signal),
-    newest: await cliNamed("newest", tested, signal),
+    between: await cliNamed("between", tested, signal),
   };
   const folder = await mkdtemp(join(tmpdir(), "conversation-matrix-"));
   const [only] = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
