@@ -83,7 +83,7 @@ const keeperOf = async (
   const keeper = keeperAt(identity.place);
   if (keeper || !owner) return keeper;
   const ownOf = (states: ObjectHolders | undefined) =>
-    states?.holdersOf(kind, id).filter(({ own }) => own) ?? [];
+    states?.holdersOf(kind, id).filter(({ own, isUnsettled }) => own && !isUnsettled) ?? [];
   // An earlier reading may be older than the replacement: with deleteBeforeReplace, deletions begin
   // while the program still runs. A process that serves the whole program knows its replacements.
   const isAlone = run.decisions.hasProgram() && !run.isPlugins;

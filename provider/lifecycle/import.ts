@@ -56,17 +56,18 @@ export const importRefusal = async (
   const { definition, run, identity, properties, ownMark } = resource;
   const { service } = await connected(resource);
   const live = (await service.read(definition, id)) ?? {};
+  const states = properties.owner ? await run.states?.(properties.owner, "all") : undefined;
+  const holders = states?.holdersOf(definition.kind, id) ?? [];
+  const holder = holders.find((held) => !isThisResource(resource, held));
   const mark = originalMark(definition, live);
   const refused = (reason: string): string =>
     `the ${describe(definition, { ...live, id })} cannot be imported: ${reason}`;
+  const other = identity && run.decisions.take(`adopt ${definition.kind} ${id}`, identity);
+  if (other) return refused(`this run also imports it as ${other.label}`);
+  if (holder) return refused(`the state of the stack ${holder.stack} contains it: ${holder.urn}`);
   if (mark && mark.stack !== ownMark?.stack)
     return refused(
       `it carries the mark of another stack or state, ${mark.label}. If that stack no longer contains the object, release it: ${ownCommand(`orphans --release --id ${id}`)}`,
     );
-  const other = identity && run.decisions.take(`adopt ${definition.kind} ${id}`, identity);
-  if (other) return refused(`this run also imports it as ${other.label}`);
-  const states = properties.owner ? await run.states?.(properties.owner, "all") : undefined;
-  const holders = states?.holdersOf(definition.kind, id) ?? [];
-  const holder = holders.find((held) => !isThisResource(resource, held));
-  return holder && refused(`the state of the stack ${holder.stack} contains it: ${holder.urn}`);
+  return undefined;
 };

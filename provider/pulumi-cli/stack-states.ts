@@ -39,6 +39,8 @@ export interface Holding {
   readonly isPlugins?: true;
   /** Present if another resource has replaced this one, which will be deleted. */
   readonly leaving?: true;
+  /** Present if the resource was imported, and no run has checked and written it since. */
+  readonly isUnsettled?: true;
 }
 
 /** A creation that a run began and never completed. */
@@ -145,6 +147,7 @@ const holdingOf = (
       ...(serial ? { serial } : {}),
       ...(tokenParts(resource.type)?.door === "plugin" ? { isPlugins: true as const } : {}),
       ...(resource.delete ? { leaving: true as const } : {}),
+      ...(textAt(resource.inputs, "imported") ? { isUnsettled: true as const } : {}),
     },
   ];
 };

@@ -8,12 +8,13 @@ import { deliverPlugin, pluginSettings } from "../support/plugin-delivery.js";
 const program = `
 const { CustomResource } = require("@pulumi/pulumi");
 const { Channel } = require("pulumi-conversation");
-const { DOORS = "", ALIASES } = process.env;
+const { DOORS = "", ALIASES, IMPORT } = process.env;
 const given = (name) => ({ type: "custom." + name, displayName: name, icon: "aVZC" });
 const options = ALIASES ? { aliases: [{ type: ALIASES }] } : {};
 new Channel("other", given("other"));
 if (DOORS.includes("dynamic")) new Channel("shop", given("shop"), options);
 if (DOORS.includes("plugin")) new CustomResource("conversation:index:Channel", "shop", given("shop"), options);
+if (IMPORT) new CustomResource("conversation:index:Channel", "taken", given("shop"), { import: IMPORT });
 `;
 
 const up = ["up", "--yes", "--skip-preview"];
@@ -65,3 +66,14 @@ test.each(["dynamic", "plugin"])(
     expect((await project.objects()).map(({ type }) => type)).toEqual(["custom.other"]);
   },
 );
+
+test("an import that is refused keeps no object of the class that holds it", async () => {
+  const IMPORT = String(before.find(({ type }) => type === "custom.shop")?.id);
+  const { output } = await project.pulumi(up, { DOORS: "dynamic", IMPORT });
+  expect(output).toMatch(
+    /cannot be imported: the state of the stack prod contains it: urn:\S+::shop/,
+  );
+  expect(await project.objects()).toEqual(before);
+  await project.succeed(["destroy", "--yes", "--skip-preview"]);
+  expect(await project.objects()).toEqual([]);
+});
