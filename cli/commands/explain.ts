@@ -1,4 +1,11 @@
-import { choiceOption, command, flagOption, textOption, withDefault } from "../command.js";
+import {
+  choiceOption,
+  command,
+  flagOption,
+  incompleteExit,
+  textOption,
+  withDefault,
+} from "../command.js";
 import { profileOption, stackOption } from "./common-options.js";
 
 /** `explain`: says who gets which message from whom. */
@@ -34,7 +41,12 @@ order. If an orchestration lists several recipients, all active ones get each me
   uses: {
     usual: {
       json: async () => (await import("../explain/explanation.js")).explanationSchema,
-      exits: { 0: "done", 3: "with --check: a dead end", 130: "interrupted" },
+      exits: {
+        0: "done",
+        3: "with --check: a dead end",
+        ...incompleteExit,
+        130: "interrupted",
+      },
     },
   },
   work: async ({ json: _, format, check, ...options }, session) => {
@@ -42,7 +54,7 @@ order. If an orchestration lists several recipients, all active ones get each me
       "../explain/explain-command.js"
     );
     const { withProgress } = await import("../terminal/progress.js");
-    const explanation = await withProgress(session, (progress) =>
+    const { explanation, isIncomplete } = await withProgress(session, (progress) =>
       explainSetUp({ ...options, ...progress }),
     );
     const shown = { table: explanationText, mermaid: mermaidDiagram, plain: plainDiagram };
@@ -51,6 +63,7 @@ order. If an orchestration lists several recipients, all active ones get each me
       value: explanation,
       text: shown[format](explanation),
       exitCode: check && isLost ? 3 : 0,
+      isIncomplete,
     };
   },
 });

@@ -324,15 +324,19 @@ const decisive = ({ name, objectsOf, platformName, problems }: Source): SetUpObj
   }, platformName);
 
 /**
- * Reads the setup and says what happens to each message.
+ * Reads the setup and says what happens to each message, and whether something that does not decide
+ * about it could not be read.
  *
  * @throws CommandFailure, ConversationError if the setup cannot be read
  */
-export const explainSetUp = async (options: ExplainOptions): Promise<Explanation> => {
+export const explainSetUp = async (
+  options: ExplainOptions,
+): Promise<{ readonly explanation: Explanation; readonly isIncomplete: boolean }> => {
   const source = await sourceOf(options);
   const { name, objectsOf, notes } = source;
   const known = resources.map((definition) => objectsOf(definition).length);
   const empty = known.every((count) => count === 0) ? [`There are no objects in ${name}.`] : [];
   const objects = decisive(source);
-  return chosen(explain(objects, name, [...notes, ...empty]), options.account);
+  const explanation = chosen(explain(objects, name, [...notes, ...empty]), options.account);
+  return { explanation, isIncomplete: notes.length > 0 };
 };
