@@ -3,7 +3,7 @@
 # Seen on 2026-11-28 (@pulumi/pulumi 3.276.0): with Pulumi 3.259.0, `get` sends empty inputs and an import
 # none; with Pulumi 3.276.0, neither sends any. Only an import is followed by a check, in `pulumi import` and
 # with the option `import`.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/common.bash"
 use_sdk 3.276.0
 use_plugin
 cat >program.js <<'JS'

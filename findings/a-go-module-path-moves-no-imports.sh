@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Guess: modulePath in a schema's options for Go is where its generated packages are imported from.
-# Seen (pkg/v3 3.259.0 and 3.276.0): go.mod has that path, and the packages in it import each other
+# Seen on 2026-11-28 (pkg/v3 3.259.0 and 3.276.0): go.mod has that path, and the packages in it import each other
 # by example.com, or by the schema's repository, so that they do not compile. Only importBasePath
 # beside it, or the repository alone, moves both.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/common.bash"
 
 generate() { # LANGUAGE_OPTIONS REPOSITORY
   cat >main.go <<'GO'
@@ -55,6 +55,6 @@ for release in 3.259.0 3.276.0; do
   expect "with modulePath" "$module, $imported" "acme.dev/sdk, example.com/pulumi-acme/sdk/go"
   generate '{"modulePath": "acme.dev/sdk", "importBasePath": "acme.dev/sdk/acme"}' ''
   expect "with importBasePath beside it" "$module, $imported" "acme.dev/sdk, acme.dev/sdk"
-  generate '{}' 'https://acme.dev/code'
+  generate '{}' 'acme.dev/code'
   expect "with repository" "$module, $imported" "acme.dev/code/sdk/go, acme.dev/code/sdk/go"
 done

@@ -1,16 +1,10 @@
 #!/usr/bin/env bash
 # Guess: if the provider's process is killed while it creates an object, the state notes the creation as
 # pending, as it does when the engine itself is killed.
-# Seen (@pulumi/pulumi 3.276.0; Pulumi 3.259.0 and 3.276.0): the engine reports the lost connection, and
+# Seen on 2026-11-28 (@pulumi/pulumi 3.276.0; Pulumi 3.259.0 and 3.276.0): the engine reports the lost connection, and
 # the state holds neither the resource nor a pending operation; the object is nobody's.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/common.bash"
 use_sdk 3.276.0
-
-cat >Pulumi.yaml <<'YAML'
-name: finding
-runtime: nodejs
-main: program.js
-YAML
 cat >program.js <<'JS'
 const pulumi = require("@pulumi/pulumi");
 const provider = {

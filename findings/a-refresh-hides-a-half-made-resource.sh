@@ -1,15 +1,9 @@
 #!/usr/bin/env bash
 # Guess: a resource whose creation failed half-way is updated by every next run until an update succeeds.
-# Seen (@pulumi/pulumi 3.276.0; Pulumi 3.259.0 and 3.276.0): the next run calls update, although diff says
+# Seen on 2026-11-28 (@pulumi/pulumi 3.276.0; Pulumi 3.259.0 and 3.276.0): the next run calls update, although diff says
 # that nothing differs; a refresh in between removes the note, and then no run calls update any more.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/common.bash"
 use_sdk 3.276.0
-
-cat >Pulumi.yaml <<'YAML'
-name: finding
-runtime: nodejs
-main: program.js
-YAML
 cat >program.js <<'JS'
 const pulumi = require("@pulumi/pulumi");
 const provider = {

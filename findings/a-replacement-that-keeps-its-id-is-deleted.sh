@@ -1,15 +1,9 @@
 #!/usr/bin/env bash
 # Guess: a replacement whose create answers with the same id is an update, so nothing is deleted.
-# Seen (@pulumi/pulumi 3.276.0; Pulumi 3.259.0 and 3.276.0): after create the engine deletes that id, the
+# Seen on 2026-11-28 (@pulumi/pulumi 3.276.0; Pulumi 3.259.0 and 3.276.0): after create the engine deletes that id, the
 # object is gone, the run succeeds, and the next preview says that all is unchanged.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/common.bash"
 use_sdk 3.276.0
-
-cat >Pulumi.yaml <<'YAML'
-name: finding
-runtime: nodejs
-main: program.js
-YAML
 # The service is a file: an upsert by name, as many services have it.
 cat >program.js <<'JS'
 const pulumi = require("@pulumi/pulumi");

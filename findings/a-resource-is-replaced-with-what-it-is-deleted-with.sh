@@ -2,7 +2,7 @@
 # Guess: `deletedWith` only leaves out a deletion; it never replaces anything.
 # Seen on 2026-11-28 (@pulumi/pulumi 3.276.0): when the other resource is replaced, Pulumi 3.276.0 replaces
 # this one, too, and does not call its delete; Pulumi 3.259.0 leaves it as it is.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/common.bash"
 use_sdk 3.276.0
 use_plugin
 cat >program.js <<'JS'

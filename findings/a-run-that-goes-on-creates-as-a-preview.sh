@@ -3,7 +3,7 @@
 # Seen on 2026-11-28 (@pulumi/pulumi 3.276.0): with --continue-on-error, Pulumi 3.276.0 asks it for every
 # resource that it skips because one that it depends on has failed; Pulumi 3.259.0 does not. A provider that
 # takes a preview for the whole run's, such as one that forgets what it has decided, errs.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/common.bash"
 use_sdk 3.276.0
 use_plugin
 cat >program.js <<'JS'

@@ -1,15 +1,9 @@
 #!/usr/bin/env bash
 # Guess: a Date, a Map or a URL in the properties of a dynamic resource is refused, or arrives as its JSON.
-# Seen (@pulumi/pulumi 3.276.0; Pulumi 3.259.0 and 3.276.0): the provider gets {} for each, the run
+# Seen on 2026-11-28 (@pulumi/pulumi 3.276.0; Pulumi 3.259.0 and 3.276.0): the provider gets {} for each, the run
 # succeeds, and another date in the next run is no change.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/common.bash"
 use_sdk 3.276.0
-
-cat >Pulumi.yaml <<'YAML'
-name: finding
-runtime: nodejs
-main: program.js
-YAML
 cat >program.js <<'JS'
 const pulumi = require("@pulumi/pulumi");
 const provider = {
@@ -23,7 +17,7 @@ class Thing extends pulumi.dynamic.Resource {
 const thing = new Thing("thing", {
   date: new Date(process.env.DATE),
   map: new Map([["a", 1]]),
-  url: new URL("https://example.com/"),
+  url: new URL("urn:a"),
   plain: { a: 1 },
 });
 exports.got = thing.got;

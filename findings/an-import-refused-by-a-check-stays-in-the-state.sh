@@ -4,7 +4,7 @@
 # without a preview, the engine has written the resource into the state before the check. When it leaves the
 # program, the engine deletes the object that the provider had refused to import. `pulumi import` takes
 # failures of the check for warnings and imports all the same; only an error stops it.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/common.bash"
 use_sdk 3.276.0
 use_plugin
 cat >program.js <<'JS'

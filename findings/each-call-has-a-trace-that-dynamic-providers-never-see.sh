@@ -1,16 +1,10 @@
 #!/usr/bin/env bash
 # Guess: the process of dynamic providers gets the run's trace by the environment, as programs do
 # (TRACEPARENT), so that a provider's spans are below the engine's.
-# Seen (@pulumi/pulumi 3.276.0; Pulumi 3.259.0 and 3.276.0, --otel-traces): the environment has the
+# Seen on 2026-11-28 (@pulumi/pulumi 3.276.0; Pulumi 3.259.0 and 3.276.0, --otel-traces): the environment has the
 # collector's address alone. Each call has its trace in the metadata, which no provider gets to see.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/common.bash"
 use_sdk 3.276.0
-
-cat >Pulumi.yaml <<'YAML'
-name: finding
-runtime: nodejs
-main: program.js
-YAML
 cat >program.js <<'JS'
 const pulumi = require("@pulumi/pulumi");
 const provider = {

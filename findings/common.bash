@@ -1,8 +1,8 @@
 # Sourced by the scripts beside it: a temporary folder, Pulumi of a pinned version, and expectations.
 #
 #   use_engine 3.259.0          puts that `pulumi` and the language host for Node.js first on PATH
-#   use_sdk 3.276.0             installs @pulumi/pulumi of that version in the current folder
-#   use_plugin                  makes a project whose program.js has the class Thing of `plugin.js`
+#   use_sdk 3.276.0             makes a project for program.js with @pulumi/pulumi of that version
+#   use_plugin                  gives it `plugin.js`, whose class is Thing in ./thing.js
 #   quietly COMMAND…            shows what it printed only if it fails
 #   expect "what it is" "$seen" "$wanted"
 #
@@ -47,6 +47,7 @@ use_sdk() {
   quietly npm install --no-audit --no-fund --prefix . "@pulumi/pulumi@$1"
   install -m 755 node_modules/@pulumi/pulumi/pulumi-resource-pulumi-nodejs .
   path=$folder/work:$path
+  printf 'name: finding\nruntime: nodejs\nmain: program.js\n' >Pulumi.yaml
   echo "SDK $1"
 }
 
@@ -62,10 +63,7 @@ use_plugin() {
   mkdir plugin
   printf '#!/bin/sh\nexec node "%s" "$@"\n' "$scripts/plugin.js" >plugin/pulumi-resource-tap
   chmod 755 plugin/pulumi-resource-tap
-  cat >Pulumi.yaml <<'YAML'
-name: finding
-runtime: nodejs
-main: program.js
+  cat >>Pulumi.yaml <<'YAML'
 plugins:
   providers:
     - name: tap
