@@ -211,14 +211,14 @@ const ensureNode = async () => {
   const isNewEnough = major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1]);
   // The running one can be the former `.bin/node`, which npm has just removed.
   if (isNewEnough && existsSync(process.execPath)) return process.execPath;
-  const own = join(modules, ".bin", windows ? "node.exe" : "node");
+  const program = windows ? "node.exe" : "node";
+  const own = join(modules, ".bin", program);
   if (existsSync(own)) return own;
   const folder = join(root, "cli", "node");
   const platform = `${windows ? "win" : process.platform}-${process.arch}`;
-  const file = join("bin", windows ? "node.exe" : "node");
   await npmStep("Installing Node.js for this checkout", [...installing, `--prefix=${folder}`]);
   const found = ["node", "node-bin"]
-    .map((name) => join(folder, "node_modules", `${name}-${platform}`, file))
+    .map((name) => join(folder, "node_modules", `${name}-${platform}`, "bin", program))
     .find((path) => spawnSync(path, ["--version"], { stdio: "ignore" }).status === 0);
   if (!found) {
     throw new Failure(

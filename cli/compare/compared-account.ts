@@ -172,12 +172,18 @@ const ofState = (
   return { title, objects, notes: hidden.map((each) => encryptedNote(title, each)) };
 };
 
+/** What is missing in a reading, for comparisons and for messages. */
+const gapsIn = (title: string, reading: Parameters<typeof readingNotes>[0]) => ({
+  unread: unreadAmong(reading.kinds).map(({ definition: { kind } }) => kind),
+  consistent: reading.consistent,
+  notes: readingNotes(reading).map((note) => `${title}: ${note}`),
+});
+
 const ofAccount = (title: string, text: string): ComparedAccount | undefined => {
   const file = accountInFile(text);
   if (!file) return undefined;
-  const { readAt, kinds, consistent } = file;
+  const { readAt, kinds } = file;
   const keyOf = listingKeys();
-  const unread = unreadAmong(kinds);
   return {
     title: readAt === undefined ? title : `${title} (${readAt})`,
     objects: sidesOf(
@@ -187,9 +193,7 @@ const ofAccount = (title: string, text: string): ComparedAccount | undefined => 
       })),
       neutralVendor,
     ),
-    unread: unread.map(({ definition: { kind } }) => kind),
-    consistent,
-    notes: readingNotes(file).map((note) => `${title}: ${note}`),
+    ...gapsIn(title, file),
   };
 };
 
@@ -229,14 +233,12 @@ const ofStack = async (name: string, options: CompareOptions): Promise<ComparedA
 
 const ofProfile = async (profile: AccountName, options: CompareOptions, known?: Settings) => {
   const asked = { ...options, ...(profile ? { profile } : {}) };
-  const { settings, reading, notes } = await readAccountInputs(asked, known);
+  const { settings, reading } = await readAccountInputs(asked, known);
   const title = profile ? accountTitle(profile) : "the account";
   return {
     title,
     objects: sidesOf(reading.kinds, settings),
-    unread: unreadAmong(reading.kinds).map(({ definition: { kind } }) => kind),
-    consistent: reading.consistent,
-    notes: notes.map((note) => `${title}: ${note}`),
+    ...gapsIn(title, reading),
   };
 };
 
