@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -104,9 +105,20 @@ func exitCode(err error) (int, error) {
 // The exit code of a program that has explained itself already.
 const explained = 32
 
-// The response to a program that has ended.
-func runResponse(result error) (*pulumirpc.RunResponse, error) {
-	code, err := exitCode(result)
+// Runs a program with the configuration of a request.
+func runProgram(command *exec.Cmd, request *pulumirpc.RunRequest) (*pulumirpc.RunResponse, error) {
+	config, err := json.Marshal(request.Config)
+	if err != nil {
+		return nil, err
+	}
+	secretKeys, err := json.Marshal(append([]string{}, request.ConfigSecretKeys...))
+	if err != nil {
+		return nil, err
+	}
+	command.Env = append(command.Environ(),
+		"PULUMI_CONFIG="+string(config), "PULUMI_CONFIG_SECRET_KEYS="+string(secretKeys))
+	command.Stdout, command.Stderr = os.Stdout, os.Stderr
+	code, err := exitCode(command.Run())
 	switch {
 	case err != nil:
 		return nil, err

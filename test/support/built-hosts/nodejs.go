@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -86,14 +84,6 @@ func (h *nodeHost) Run(ctx context.Context, request *pulumirpc.RunRequest) (*pul
 	if err != nil {
 		return nil, err
 	}
-	config, err := json.Marshal(request.Config)
-	if err != nil {
-		return nil, err
-	}
-	secretKeys, err := json.Marshal(append([]string{}, request.ConfigSecretKeys...))
-	if err != nil {
-		return nil, err
-	}
 	arguments := []string{
 		script, "--monitor", request.MonitorAddress, "--engine", h.engine, "--project", request.Project,
 		"--stack", request.Stack, "--organization", request.Organization, "--pwd", folder,
@@ -104,8 +94,5 @@ func (h *nodeHost) Run(ctx context.Context, request *pulumirpc.RunRequest) (*pul
 	}
 	command := exec.CommandContext(ctx, "node", append(append(arguments, request.Info.EntryPoint), request.Args...)...)
 	command.Dir = folder
-	command.Env = append(command.Environ(),
-		"PULUMI_CONFIG="+string(config), "PULUMI_CONFIG_SECRET_KEYS="+string(secretKeys))
-	command.Stdout, command.Stderr = os.Stdout, os.Stderr
-	return runResponse(command.Run())
+	return runProgram(command, request)
 }

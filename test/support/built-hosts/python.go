@@ -101,18 +101,7 @@ func (h *pythonHost) Run(ctx context.Context, request *pulumirpc.RunRequest) (*p
 	if err != nil {
 		return nil, err
 	}
-	config, err := json.Marshal(request.Config)
-	if err != nil {
-		return nil, err
-	}
-	secretKeys, err := json.Marshal(append([]string{}, request.ConfigSecretKeys...))
-	if err != nil {
-		return nil, err
-	}
-	command.Env = append(command.Environ(),
-		"PULUMI_CONFIG="+string(config), "PULUMI_CONFIG_SECRET_KEYS="+string(secretKeys))
-	command.Stdout, command.Stderr = os.Stdout, os.Stderr
-	return runResponse(command.Run())
+	return runProgram(command, request)
 }
 
 // What the script that runs a program is called with.
