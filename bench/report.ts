@@ -1,4 +1,4 @@
-import { textTable } from "../provider/kernel/columns.js";
+import { textTable } from "../cli/terminal/columns.js";
 import { clients } from "./clients.js";
 import type { CreationFigure, EngineFigure, Figures, OverheadFigure, Skipped } from "./figures.js";
 

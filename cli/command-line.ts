@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { wrappedText } from "../provider/kernel/columns.js";
 import {
   type CommandSpec,
   type CommandUse,
@@ -12,6 +11,7 @@ import {
   type Session,
   UsageFailure,
 } from "./command.js";
+import { wrappedText } from "./terminal/columns.js";
 
 /** An option for commander, with an error that says what is wrong with its text. */
 const parserOf = (key: string, spec: OptionSpec<unknown>): Option => {

@@ -1,5 +1,5 @@
-import { endCommands } from "../provider/pulumi-cli/processes.js";
 import { CommandFailure } from "./command.js";
+import { endCommands } from "./pulumi/processes.js";
 
 const PARENT_CHECK_MS = 1000;
 

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { shellWord } from "../provider/kernel/columns.js";
 import { textAt } from "../provider/kernel/json.js";
 import {
   manifestOf,
@@ -8,6 +7,7 @@ import {
   packageRoot,
   packageVersion,
 } from "../provider/kernel/package.js";
+import { shellWord } from "./terminal/columns.js";
 
 /** Where npm gets this package for a new project that must not take it from the registry. */
 export interface PackedPackage {

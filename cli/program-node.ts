@@ -1,7 +1,7 @@
 import { delimiter } from "node:path";
 import { leastNode } from "../provider/kernel/node-version.js";
-import { runCommand } from "../provider/pulumi-cli/processes.js";
-import { findProgram, isAtLeast, versionIn } from "../provider/pulumi-cli/pulumi-cli.js";
+import { runCommand } from "./pulumi/processes.js";
+import { findProgram, isAtLeast, versionIn } from "./pulumi/pulumi-cli.js";
 
 /** The Node.js that programs and the provider run on, whatever this command runs on. */
 interface ProgramNode {

@@ -1,5 +1,4 @@
 import { Command, CommanderError } from "commander";
-import { foldedHelp, wantsColour } from "../provider/kernel/columns.js";
 import { isConversationError } from "../provider/kernel/errors.js";
 import { moreAbout, packageVersion } from "../provider/kernel/package.js";
 import { inertOutput } from "../provider/kernel/text.js";
@@ -25,6 +24,7 @@ import { rehearseCommand } from "./commands/rehearse.js";
 import { repairCommand } from "./commands/repair.js";
 import { reportedFailure } from "./failure.js";
 import { untilInterrupted } from "./interruption.js";
+import { foldedHelp, wantsColour } from "./terminal/columns.js";
 
 /** Every command, in the order of the help. */
 export const commands: readonly CommandSpec[] = [

@@ -5,7 +5,7 @@ import { searchFault } from "../provider/definition/found-object.js";
 import { outputAsText } from "../provider/definition/violations.js";
 import { isObject, mostLevels, objectOf } from "../provider/kernel/json.js";
 import { nearestHint, valueSort } from "../provider/kernel/text.js";
-import { typeToken } from "../provider/pointer.js";
+import { typeToken } from "../provider/kernel/type-tokens.js";
 
 const { Asset, Archive } = pulumi.asset;
 

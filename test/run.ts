@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { CommandFailure, messageOf } from "../cli/command.js";
 import { ensurePulumi } from "../cli/get-pulumi/get-pulumi.js";
 import { interruption } from "../cli/interruption.js";
+import { runCommand } from "../cli/pulumi/processes.js";
+import { environmentFor } from "../cli/pulumi/pulumi-cli.js";
 import { progressOn } from "../cli/terminal/progress.js";
 import { packageRoot } from "../provider/kernel/package.js";
-import { runCommand } from "../provider/pulumi-cli/processes.js";
-import { environmentFor } from "../provider/pulumi-cli/pulumi-cli.js";
 import { ensureLanguageHosts, languageHostEnvironment } from "./support/language-hosts.js";
 import { type Counts, countsIn, countsLine, noTests, sum } from "./test-counts.js";
 

@@ -23,13 +23,15 @@ const mayImport: Readonly<Record<string, readonly RegExp[]>> = {
   "provider/kernel": [/^provider\/kernel\//],
   "provider/definition": [/^provider\/(kernel|definition)\//],
   "provider/resources": [/^provider\/(kernel|definition|resources)\//],
+  // Whose an object is, the states of all stacks tell: the run asks Pulumi for them.
+  "provider/dynamic": [/^provider\//, /^cli\/pulumi\//],
   sdk: [
     /^sdk\//,
     /^provider\/(kernel|definition|resources|service|pacing)\//,
-    /^provider\/pointer/,
+    /^provider\/dynamic\/pointer/,
   ],
-  // A test needs an emulator, and Pulumi: both without the commands.
-  "sdk/testing": [/^(sdk|emulator|provider)\//],
+  // A test needs an emulator, Pulumi and a forecast: all without the commands.
+  "sdk/testing": [/^(sdk|emulator|provider)\//, /^cli\/(pulumi|forecast|terminal\/columns)/],
   emulator: [/^emulator\//, /^provider\/(kernel|definition|resources)\//],
   cli: [/^(cli|emulator|provider)\//],
   bench: [/^(bench|cli|sdk|emulator|provider)\//],

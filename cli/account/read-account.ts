@@ -1,6 +1,5 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
-import { withCount } from "../../provider/kernel/columns.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { sameJson } from "../../provider/kernel/json.js";
 import { wireReferences } from "../../provider/lifecycle/delete.js";
@@ -10,6 +9,7 @@ import { resources } from "../../provider/resources/index.js";
 import type { ListProgress, WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { unlessAborted } from "../interruption.js";
+import { withCount } from "../terminal/columns.js";
 
 /** All objects of one kind, or why they could not be read. */
 export interface KindReading {

@@ -1,6 +1,6 @@
-import { shellWord, withCount } from "../../provider/kernel/columns.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { command, textOption, UsageFailure } from "../command.js";
+import { shellWord, withCount } from "../terminal/columns.js";
 import { stackOption } from "./common-options.js";
 
 const oneSide = (a: string): string => {

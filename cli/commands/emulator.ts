@@ -1,6 +1,5 @@
 import { planNames } from "../../emulator/http/rate-limit.js";
 import { switchTable } from "../../emulator/service/switches.js";
-import { indented, wrapped } from "../../provider/kernel/columns.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import {
   CommandFailure,
@@ -10,6 +9,7 @@ import {
   textOption,
   withDefault,
 } from "../command.js";
+import { indented, wrapped } from "../terminal/columns.js";
 import { switchesOption } from "./common-options.js";
 
 const LAST_PORT = 65_535;

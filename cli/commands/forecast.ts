@@ -1,4 +1,3 @@
-import { forecastOperations } from "../../provider/forecast/operations.js";
 import { plans } from "../../provider/service/plans.js";
 import {
   choiceOption,
@@ -10,6 +9,7 @@ import {
   textsOption,
   withDefault,
 } from "../command.js";
+import { forecastOperations } from "../forecast/operations.js";
 import { stackOption } from "./common-options.js";
 
 const plan = parsedOption(

@@ -47,7 +47,7 @@ a secret for your callbacks. Neither is ever passed as a command argument.`,
   },
   work: async ({ json, yes, ...given }, session, [folder = "."]) => {
     const { runInit } = await import("../init/run-init.js");
-    const { shellWord, wrapped } = await import("../../provider/kernel/columns.js");
+    const { shellWord, wrapped } = await import("../terminal/columns.js");
     const { pipelineOf } = await import("../init/template-project.js");
     const { sessionProgress } = await import("../terminal/progress.js");
     const { askPerson } = await import("../init/init-answers.js");

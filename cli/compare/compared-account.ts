@@ -8,17 +8,6 @@ import { fieldsFromWire, neutralVendor, type VendorName } from "../../provider/d
 import { asText, isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import { propertiesIn } from "../../provider/lifecycle/properties.js";
-import { printedJson } from "../../provider/pulumi-cli/pulumi-queries.js";
-import {
-  accountIn,
-  definitionOfType,
-  isEncrypted,
-  logicalName,
-  openedValues,
-  type StackExport,
-  sealedFields,
-  stackExportIn,
-} from "../../provider/pulumi-cli/stack-documents.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import { listingKeys } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
@@ -32,6 +21,17 @@ import {
 } from "../account/open-account.js";
 import { unreadAmong } from "../account/read-account.js";
 import { CommandFailure, messageOf } from "../command.js";
+import { printedJson } from "../pulumi/pulumi-queries.js";
+import {
+  accountIn,
+  definitionOfType,
+  isEncrypted,
+  logicalName,
+  openedValues,
+  type StackExport,
+  sealedFields,
+  stackExportIn,
+} from "../pulumi/stack-documents.js";
 import { exportStack, type OpenStack, openStack } from "../stack/open-stack.js";
 import { type AccountName, accountsIn, settingsOfNames } from "../stack/stack-reading.js";
 

@@ -14,11 +14,11 @@ import {
 import { sameFieldsMeaning } from "../../provider/definition/meaning.js";
 import { type JsonObject, objectOf, type Printed } from "../../provider/kernel/json.js";
 import { digest } from "../../provider/lifecycle/ownership/mark.js";
-import { veiledIn } from "../../provider/pulumi-cli/stack-documents.js";
 import { resources } from "../../provider/resources/index.js";
 import { savedAccount } from "../account/object-inputs.js";
 import { readAccountInputs } from "../account/open-account.js";
 import { CommandFailure, incompleteExitCode, messageOf } from "../command.js";
+import { veiledIn } from "../pulumi/stack-documents.js";
 import {
   type ComparedAccount,
   type ComparedSide,

@@ -16,8 +16,13 @@ import {
   markedObject,
   type StackNames,
 } from "../../provider/lifecycle/ownership/orphans.js";
+import type { StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
 import { type Properties, propertiesIn } from "../../provider/lifecycle/properties.js";
 import { originalMark } from "../../provider/lifecycle/seen.js";
+import type { WireObject } from "../../provider/service/lists.js";
+import type { Settings } from "../../provider/service/setting-table.js";
+import { unreadAmong } from "../account/read-account.js";
+import { currentDocuments } from "../forecast/documents.js";
 import {
   accountIn,
   definitionOfType,
@@ -25,12 +30,7 @@ import {
   type StateResource,
   sealedFields,
   veiledIn,
-} from "../../provider/pulumi-cli/stack-documents.js";
-import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
-import type { WireObject } from "../../provider/service/lists.js";
-import type { Settings } from "../../provider/service/setting-table.js";
-import { unreadAmong } from "../account/read-account.js";
-import { currentDocuments } from "../forecast/documents.js";
+} from "../pulumi/stack-documents.js";
 import { blastRadius, changesOfPreview } from "../stack/blast-radius.js";
 import { exportStack, type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
 import {

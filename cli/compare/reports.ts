@@ -1,7 +1,7 @@
-import { codeSpan, indented, withCount, wrapped } from "../../provider/kernel/columns.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { blastRadiusLines } from "../stack/blast-radius.js";
 import { elsewhereAdvice } from "../stack/objects-elsewhere.js";
+import { codeSpan, indented, withCount, wrapped } from "../terminal/columns.js";
 import {
   type Block,
   type Foreign,

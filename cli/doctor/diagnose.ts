@@ -3,28 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { styleText } from "node:util";
 import { z } from "zod";
-import { recommendedParallel } from "../../provider/forecast/forecast.js";
-import { countKinds } from "../../provider/forecast/planned-steps.js";
-import { defaultParallel } from "../../provider/forecast/simulation.js";
-import { withCount, wrappedWords } from "../../provider/kernel/columns.js";
 import type { Printed } from "../../provider/kernel/json.js";
-import {
-  projectFile,
-  pulumiPlace,
-  readStackConfig,
-} from "../../provider/pulumi-cli/project-files.js";
-import {
-  findProgram,
-  hostLimits,
-  inspectPulumi,
-  isAtLeast,
-} from "../../provider/pulumi-cli/pulumi-cli.js";
-import { queryPulumi } from "../../provider/pulumi-cli/pulumi-queries.js";
-import {
-  resourcesOf,
-  type StateResource,
-  stackExportIn,
-} from "../../provider/pulumi-cli/stack-documents.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
 import { monthlyQuotas, type Plan } from "../../provider/service/plans.js";
 import { plan as planRule, type Settings } from "../../provider/service/setting-table.js";
@@ -34,9 +13,17 @@ import {
   settingNames,
 } from "../../provider/service/settings.js";
 import { messageOf } from "../command.js";
+import { recommendedParallel } from "../forecast/forecast.js";
+import { countKinds } from "../forecast/planned-steps.js";
+import { defaultParallel } from "../forecast/simulation.js";
 import { missingPulumiAdvice } from "../get-pulumi/get-pulumi.js";
 import { programNode } from "../program-node.js";
+import { projectFile, pulumiPlace, readStackConfig } from "../pulumi/project-files.js";
+import { findProgram, hostLimits, inspectPulumi, isAtLeast } from "../pulumi/pulumi-cli.js";
+import { queryPulumi } from "../pulumi/pulumi-queries.js";
+import { resourcesOf, type StateResource, stackExportIn } from "../pulumi/stack-documents.js";
 import { elsewhereAdvice, stateStanding } from "../stack/objects-elsewhere.js";
+import { withCount, wrappedWords } from "../terminal/columns.js";
 import {
   checkCertificates,
   checkConnection,

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { withCount } from "../../provider/kernel/columns.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { grantOf, type TokenGrant, tokenRequest } from "../../provider/service/http/client.js";
 import {
@@ -22,6 +21,7 @@ import {
 import type { Settings } from "../../provider/service/setting-table.js";
 import { settingLabel, settingNames } from "../../provider/service/settings.js";
 import { messageOf } from "../command.js";
+import { withCount } from "../terminal/columns.js";
 import { type DoctorCheck, fail, ok, skipped, warn } from "./setting-checks.js";
 
 /** A proxy URL without the credentials that it may carry. */

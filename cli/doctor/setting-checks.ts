@@ -1,17 +1,13 @@
 import { z } from "zod";
-import { withCount } from "../../provider/kernel/columns.js";
 import { nearestWord } from "../../provider/kernel/text.js";
-import {
-  type ConfigEntry,
-  type StackConfig,
-  stackAdvice,
-} from "../../provider/pulumi-cli/project-files.js";
 import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
 import {
   configOption,
   type SettingDescription,
   type SettingSource,
 } from "../../provider/service/settings.js";
+import { type ConfigEntry, type StackConfig, stackAdvice } from "../pulumi/project-files.js";
+import { withCount } from "../terminal/columns.js";
 
 const statuses = ["ok", "warn", "fail", "skipped"] as const;
 

@@ -1,21 +1,17 @@
 import { readFileSync } from "node:fs";
 import type { Definition } from "../../provider/definition/define.js";
 import { bodyOf } from "../../provider/definition/wire.js";
-import { shortened, textTable, wrapped } from "../../provider/kernel/columns.js";
 import { propertiesIn } from "../../provider/lifecycle/properties.js";
-import { pulumiPlace, stackAdvice } from "../../provider/pulumi-cli/project-files.js";
-import { queryPulumi } from "../../provider/pulumi-cli/pulumi-queries.js";
-import {
-  definitionOfType,
-  openedValues,
-  stackExportIn,
-} from "../../provider/pulumi-cli/stack-documents.js";
 import { resources } from "../../provider/resources/index.js";
 import { messageTypes } from "../../provider/resources/message-types.js";
 import { settingNames } from "../../provider/service/settings.js";
 import { accountInFile } from "../account/object-inputs.js";
 import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
 import { CommandFailure } from "../command.js";
+import { pulumiPlace, stackAdvice } from "../pulumi/project-files.js";
+import { queryPulumi } from "../pulumi/pulumi-queries.js";
+import { definitionOfType, openedValues, stackExportIn } from "../pulumi/stack-documents.js";
+import { shortened, textTable, wrapped } from "../terminal/columns.js";
 import {
   type ExplainedAccount,
   type ExplainedRecipient,

@@ -10,16 +10,6 @@ import { isObject } from "../../provider/kernel/json.js";
 import { isId } from "../../provider/kernel/object-id.js";
 import { packageName, packageRoot } from "../../provider/kernel/package.js";
 import { readMark } from "../../provider/lifecycle/ownership/mark.js";
-import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
-import { runCommand } from "../../provider/pulumi-cli/processes.js";
-import {
-  environmentFor,
-  isolatedEnvironment,
-  ownPulumi,
-  type PulumiCli,
-  writtenOnce,
-} from "../../provider/pulumi-cli/pulumi-cli.js";
-import { previewIn } from "../../provider/pulumi-cli/stack-documents.js";
 import { resources } from "../../provider/resources/index.js";
 import { defaultScopes } from "../../provider/service/http/operations.js";
 import { type Settings, settingTable } from "../../provider/service/setting-table.js";
@@ -27,6 +17,16 @@ import { profilePrefix } from "../../provider/service/settings.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 import { CommandFailure } from "../command.js";
 import { ensurePulumi } from "../get-pulumi/get-pulumi.js";
+import { privateFolder } from "../pulumi/own-folders.js";
+import { runCommand } from "../pulumi/processes.js";
+import {
+  environmentFor,
+  isolatedEnvironment,
+  ownPulumi,
+  type PulumiCli,
+  writtenOnce,
+} from "../pulumi/pulumi-cli.js";
+import { previewIn } from "../pulumi/stack-documents.js";
 import type { Progress } from "../terminal/progress.js";
 
 /** A time for services that give none; any will do. */

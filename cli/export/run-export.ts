@@ -1,12 +1,12 @@
 import { basename, resolve } from "node:path";
 import { z } from "zod";
-import { textTable, withCount, wrapped } from "../../provider/kernel/columns.js";
 import type { Printed } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
 import { importFileText, ownershipId, personalPart } from "../import/import-entries.js";
+import { textTable, withCount, wrapped } from "../terminal/columns.js";
 import type { CommandWork } from "../terminal/progress.js";
 import { notReadLines } from "../terminal/report.js";
 import { assertEmpty, writeNewFiles } from "./export-folder.js";

@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
-import type { ForecastOperation } from "../../provider/forecast/operations.js";
-import type { Documents } from "../../provider/forecast/planned-steps.js";
-import { runCommand } from "../../provider/pulumi-cli/processes.js";
-import { stackAdvice } from "../../provider/pulumi-cli/project-files.js";
-import { findProgram, pulumiStops } from "../../provider/pulumi-cli/pulumi-cli.js";
-import { printedJson } from "../../provider/pulumi-cli/pulumi-queries.js";
-import { previewIn, stackExportIn } from "../../provider/pulumi-cli/stack-documents.js";
 import { CommandFailure, messageOf } from "../command.js";
+import { runCommand } from "../pulumi/processes.js";
+import { stackAdvice } from "../pulumi/project-files.js";
+import { findProgram, pulumiStops } from "../pulumi/pulumi-cli.js";
+import { printedJson } from "../pulumi/pulumi-queries.js";
+import { previewIn, stackExportIn } from "../pulumi/stack-documents.js";
+import type { ForecastOperation } from "./operations.js";
+import type { Documents } from "./planned-steps.js";
 
 const errorSchema = z.object({
   diagnostics: z.array(z.object({ message: z.string(), severity: z.string() })),

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { forecastSchema } from "../../provider/forecast/forecast-schema.js";
 import { blastRadiusSchema } from "../stack/blast-radius-schema.js";
+import { forecastSchema } from "./forecast-schema.js";
 
 /** Shape of what `forecast --json` prints. */
 export const printedForecastSchema = forecastSchema.extend({

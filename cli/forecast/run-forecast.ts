@@ -1,21 +1,10 @@
 import type { z } from "zod";
-import {
-  type ConditionOptions,
-  fasterParallel,
-  forecast,
-  givenConditions,
-} from "../../provider/forecast/forecast.js";
-import { duration, forecastReport } from "../../provider/forecast/forecast-report.js";
-import type { Forecast } from "../../provider/forecast/forecast-schema.js";
-import type { ForecastOperation } from "../../provider/forecast/operations.js";
-import { type Documents, workloadOf } from "../../provider/forecast/planned-steps.js";
-import { withCount, wrappedText } from "../../provider/kernel/columns.js";
 import type { Printed } from "../../provider/kernel/json.js";
-import { environmentOnly, readStackConfig } from "../../provider/pulumi-cli/project-files.js";
-import { accountIn, resourcesOf } from "../../provider/pulumi-cli/stack-documents.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
 import { isProviderAccount, type SettingSource } from "../../provider/service/settings.js";
 import { type CommandResult, messageOf, type Session } from "../command.js";
+import { environmentOnly, readStackConfig } from "../pulumi/project-files.js";
+import { accountIn, resourcesOf } from "../pulumi/stack-documents.js";
 import {
   type BlastRadius,
   blastRadius,
@@ -28,7 +17,13 @@ import {
 import { elsewhereAdvice, stateStanding } from "../stack/objects-elsewhere.js";
 import { exportStack, openStack } from "../stack/open-stack.js";
 import { accountsIn, isOurType, openAccounts, readStack } from "../stack/stack-reading.js";
+import { withCount, wrappedText } from "../terminal/columns.js";
 import { currentDocuments, savedDocuments } from "./documents.js";
+import { type ConditionOptions, fasterParallel, forecast, givenConditions } from "./forecast.js";
+import { duration, forecastReport } from "./forecast-report.js";
+import type { Forecast } from "./forecast-schema.js";
+import type { ForecastOperation } from "./operations.js";
+import { type Documents, workloadOf } from "./planned-steps.js";
 import type { printedForecastSchema } from "./printed-forecast.js";
 
 /** What the command line says about a forecast. */

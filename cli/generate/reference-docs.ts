@@ -12,9 +12,9 @@ import {
   outputFields,
 } from "../../provider/definition/define.js";
 import { referencesOf, referencesTo } from "../../provider/definition/fields.js";
-import { callsOf, type StepAction } from "../../provider/forecast/planned-steps.js";
 import { allOperations, endpointName, scopes } from "../../provider/service/http/operations.js";
 import { describeSettings } from "../../provider/service/settings.js";
+import { callsOf, type StepAction } from "../forecast/planned-steps.js";
 import { classFacts, exampleOf } from "./resource-classes.js";
 
 /** A text for a table cell: a bar would end the cell, a line break the row. */

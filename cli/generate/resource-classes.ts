@@ -273,7 +273,7 @@ export const resourceClasses = (resources: readonly Definition[]): string => {
     "// Generated from provider/resources by `npm run generate`. Change the definitions, not this file.\n",
     [
       'import type * as pulumi from "@pulumi/pulumi";',
-      'import { typeToken } from "../provider/pointer.js";',
+      'import { typeToken } from "../provider/kernel/type-tokens.js";',
       ...imports,
       'import { isOfType } from "./given-arguments.js";',
       'import { ConversationResource, findBy, type Lookup, lookUp } from "./resource-class.js";',

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { tryLock } from "../../provider/pulumi-cli/own-folders.js";
 import { CommandFailure, messageOf } from "../command.js";
+import { tryLock } from "../pulumi/own-folders.js";
 import type { Progress } from "../terminal/progress.js";
 
 /*

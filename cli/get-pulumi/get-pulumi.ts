@@ -2,16 +2,11 @@ import { chmodSync, copyFileSync, existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { isOwnFolder } from "../../provider/kernel/files.js";
-import { cacheFolder, ownCacheFolder } from "../../provider/pulumi-cli/own-folders.js";
-import { runCommand } from "../../provider/pulumi-cli/processes.js";
-import {
-  findProgram,
-  inspectPulumi,
-  LEAST_PULUMI,
-  type PulumiCli,
-} from "../../provider/pulumi-cli/pulumi-cli.js";
 import { environmentOfPackages } from "../../provider/service/settings.js";
 import { CommandFailure, messageOf } from "../command.js";
+import { cacheFolder, ownCacheFolder } from "../pulumi/own-folders.js";
+import { runCommand } from "../pulumi/processes.js";
+import { findProgram, inspectPulumi, LEAST_PULUMI, type PulumiCli } from "../pulumi/pulumi-cli.js";
 import type { Progress } from "../terminal/progress.js";
 import { lockFolder, makeFolder, throwIfInterrupted } from "./cached-folder.js";
 import { buildGoPrograms, type FetchOptions, type GoProgram, LEAST_GO } from "./go-modules.js";

@@ -1,8 +1,8 @@
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, delimiter, join } from "node:path";
-import { type Ended, runCommand, type Stops } from "../../provider/pulumi-cli/processes.js";
-import { findProgram, isAtLeast } from "../../provider/pulumi-cli/pulumi-cli.js";
+import { type Ended, runCommand, type Stops } from "../pulumi/processes.js";
+import { findProgram, isAtLeast } from "../pulumi/pulumi-cli.js";
 import type { Progress, ProgressStep } from "../terminal/progress.js";
 
 /** Oldest Go toolchain that builds Pulumi's modules. */

@@ -1,23 +1,24 @@
 import { hash, randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { withoutSecrets } from "../../provider/definition/importable.js";
+import { pointerTo } from "../../provider/dynamic/pointer.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { ownershipsOf } from "../../provider/kernel/owner.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { inertOutput } from "../../provider/kernel/text.js";
+import { typeToken } from "../../provider/kernel/type-tokens.js";
 import { stackMark } from "../../provider/lifecycle/ownership/mark.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import { isBegun } from "../../provider/lifecycle/ownership/orphans.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
+import type { Holding, StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
 import type { Properties } from "../../provider/lifecycle/properties.js";
 import { stateInputs, stateOutputs } from "../../provider/lifecycle/state.js";
-import { pointerTo, typeToken } from "../../provider/pointer.js";
-import { stateValue } from "../../provider/pulumi-cli/stack-documents.js";
-import type { Holding, StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import type { ObjectInputs } from "../account/object-inputs.js";
 import { CommandFailure } from "../command.js";
 import { objectLabel } from "../export/program-files.js";
 import { resourceNames, type SelectionOptions, selected } from "../export/program-plan.js";
+import { stateValue } from "../pulumi/stack-documents.js";
 
 /** A resource that Pulumi takes into a state, as `pulumi import --file` reads it. */
 interface ImportEntry {

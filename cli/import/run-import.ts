@@ -2,27 +2,18 @@ import { execFileSync } from "node:child_process";
 import { devNull } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
-import { textTable, withCount, wrapped } from "../../provider/kernel/columns.js";
 import type { Printed } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
-import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
-import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
-import {
-  isAtLeast,
-  pulumiStops,
-  versionIn,
-  writtenOnce,
-} from "../../provider/pulumi-cli/pulumi-cli.js";
-import {
-  type PulumiPlace,
-  queryPulumi,
-  quietEnvironment,
-} from "../../provider/pulumi-cli/pulumi-queries.js";
 import { type AccountOptions, readAccountInputs } from "../account/open-account.js";
 import { CommandFailure } from "../command.js";
 import { objectLabel } from "../export/program-files.js";
 import { printedResource } from "../export/program-plan.js";
+import { privateFolder } from "../pulumi/own-folders.js";
+import { type Ended, runCommand } from "../pulumi/processes.js";
+import { isAtLeast, pulumiStops, versionIn, writtenOnce } from "../pulumi/pulumi-cli.js";
+import { type PulumiPlace, queryPulumi, quietEnvironment } from "../pulumi/pulumi-queries.js";
 import { type OpenStack, openStack } from "../stack/open-stack.js";
+import { textTable, withCount, wrapped } from "../terminal/columns.js";
 import { notReadLines, textReport } from "../terminal/report.js";
 import { type ImportPlan, type PlanImportOptions, planImport } from "./import-entries.js";
 

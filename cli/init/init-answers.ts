@@ -1,10 +1,10 @@
 import { basename } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
-import { wrappedText } from "../../provider/kernel/columns.js";
 import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
 import { commercialScope, isCommercial } from "../../provider/service/settings.js";
 import { CommandFailure, optionName } from "../command.js";
+import { wrappedText } from "../terminal/columns.js";
 import { type Pipeline, pipelines } from "./template-project.js";
 
 /** Puts one question to the person at the terminal. */

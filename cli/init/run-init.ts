@@ -2,12 +2,9 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
-import { wrapped } from "../../provider/kernel/columns.js";
 import { makeFolders } from "../../provider/kernel/files.js";
 import type { Printed } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
-import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
-import { environmentWith, findProgram } from "../../provider/pulumi-cli/pulumi-cli.js";
 import {
   configOption,
   environmentOfPackages,
@@ -17,6 +14,9 @@ import { CommandFailure, messageOf } from "../command.js";
 import { cachedPulumi } from "../get-pulumi/get-pulumi.js";
 import { type PackedPackage, packedPackage } from "../packed-package.js";
 import { oldNodeNote } from "../program-node.js";
+import { type Ended, runCommand } from "../pulumi/processes.js";
+import { environmentWith, findProgram } from "../pulumi/pulumi-cli.js";
+import { wrapped } from "../terminal/columns.js";
 import type { Progress } from "../terminal/progress.js";
 import { type Ask, type InitAnswers, type InitFlags, initAnswers } from "./init-answers.js";
 import { type ProjectFile, templateProject } from "./template-project.js";

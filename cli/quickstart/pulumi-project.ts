@@ -1,15 +1,15 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
+import { CommandFailure } from "../command.js";
+import { type Ended, runCommand } from "../pulumi/processes.js";
 import {
   environmentFor,
   isolatedEnvironment,
   ownPulumi,
   type PulumiCli,
   pulumiStops,
-} from "../../provider/pulumi-cli/pulumi-cli.js";
-import { CommandFailure } from "../command.js";
+} from "../pulumi/pulumi-cli.js";
 import type { Progress } from "../terminal/progress.js";
 
 const STACK = "quickstart";

@@ -5,20 +5,9 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { styleText } from "node:util";
 import { startEmulator } from "../../emulator/index.js";
-import {
-  padded,
-  textTable,
-  wantsColour,
-  wrapped,
-  wrappedText,
-} from "../../provider/kernel/columns.js";
 import { asText, textsInside } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
-import { tryLock } from "../../provider/pulumi-cli/own-folders.js";
-import { runCommand } from "../../provider/pulumi-cli/processes.js";
-import { environmentOnly } from "../../provider/pulumi-cli/project-files.js";
-import { hostLimits, isolatedEnvironment } from "../../provider/pulumi-cli/pulumi-cli.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import { readSettings } from "../../provider/service/settings.js";
 import { accessService } from "../account/open-account.js";
@@ -27,6 +16,11 @@ import { CommandFailure } from "../command.js";
 import { emulatorEnvironment } from "../emulator-settings.js";
 import { ensurePulumi } from "../get-pulumi/get-pulumi.js";
 import { oldNodeNote } from "../program-node.js";
+import { tryLock } from "../pulumi/own-folders.js";
+import { runCommand } from "../pulumi/processes.js";
+import { environmentOnly } from "../pulumi/project-files.js";
+import { hostLimits, isolatedEnvironment } from "../pulumi/pulumi-cli.js";
+import { padded, textTable, wantsColour, wrapped, wrappedText } from "../terminal/columns.js";
 import { type ProgressStream, progressOn } from "../terminal/progress.js";
 import {
   interrupted,

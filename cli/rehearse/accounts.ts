@@ -1,4 +1,3 @@
-import { type ConditionOptions, givenConditions } from "../../provider/forecast/forecast.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { nearestHint, quoted } from "../../provider/kernel/text.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
@@ -14,6 +13,7 @@ import { accountTitle, isProviderAccount } from "../../provider/service/settings
 import { accessService } from "../account/open-account.js";
 import { type AccountReading, type KindReading, readAccount } from "../account/read-account.js";
 import { CommandFailure } from "../command.js";
+import { type ConditionOptions, givenConditions } from "../forecast/forecast.js";
 import { providerSources, settingsOfProvider } from "../stack/stack-reading.js";
 import { type OriginalStack, profilesOf } from "./original-stack.js";
 

@@ -25,18 +25,18 @@ import {
 } from "../../provider/kernel/json.js";
 import { propertiesIn } from "../../provider/lifecycle/properties.js";
 import { unlimitedBurst } from "../../provider/pacing/pacer.js";
-import {
-  accountIn,
-  definitionOfType,
-  openedValues,
-  type StackExport,
-} from "../../provider/pulumi-cli/stack-documents.js";
 import { resources } from "../../provider/resources/index.js";
 import { type EmulatedAddresses, ownSettings } from "../../provider/service/emulated-settings.js";
 import { setUpOperation } from "../../provider/service/http/operations.js";
 import type { SettingKey, Settings } from "../../provider/service/setting-table.js";
 import { describeSettings, isProviderAccount } from "../../provider/service/settings.js";
 import { type KindReading, unreadAmong } from "../account/read-account.js";
+import {
+  accountIn,
+  definitionOfType,
+  openedValues,
+  type StackExport,
+} from "../pulumi/stack-documents.js";
 import { type DeployingClient, type RehearsedAccount, refusedLists } from "./accounts.js";
 
 /** Replaces an unknown secret that the service omits but the object must have. */

@@ -1,21 +1,17 @@
 import type { JsonObject } from "../../provider/kernel/json.js";
-import { providerToken } from "../../provider/pointer.js";
-import {
-  type ConfigEntry,
-  readStackConfig,
-  stackAdvice,
-} from "../../provider/pulumi-cli/project-files.js";
-import { quietEnvironment } from "../../provider/pulumi-cli/pulumi-queries.js";
+import { providerToken } from "../../provider/kernel/type-tokens.js";
+import type { StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
+import { describeSettings, type SettingSource } from "../../provider/service/settings.js";
+import { CommandFailure } from "../command.js";
+import { type ConfigEntry, readStackConfig, stackAdvice } from "../pulumi/project-files.js";
+import { quietEnvironment } from "../pulumi/pulumi-queries.js";
 import {
   accountIn,
   openedValues,
   resourcesOf,
   type StackExport,
   type StateResource,
-} from "../../provider/pulumi-cli/stack-documents.js";
-import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
-import { describeSettings, type SettingSource } from "../../provider/service/settings.js";
-import { CommandFailure } from "../command.js";
+} from "../pulumi/stack-documents.js";
 import { exportStack, type OpenStack } from "../stack/open-stack.js";
 import { isOurType } from "../stack/stack-reading.js";
 

@@ -1,9 +1,9 @@
-import { forecast } from "../../provider/forecast/forecast.js";
-import { workloadOf } from "../../provider/forecast/planned-steps.js";
 import { sameJson } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
-import type { StackLock } from "../../provider/pulumi-cli/pulumi-queries.js";
 import { CommandFailure } from "../command.js";
+import { forecast } from "../forecast/forecast.js";
+import { workloadOf } from "../forecast/planned-steps.js";
+import type { StackLock } from "../pulumi/pulumi-queries.js";
 import { exportStack, openStack, type StackOptions } from "../stack/open-stack.js";
 import { rehearsedAccounts } from "./accounts.js";
 import { type OriginalStack, readOriginal } from "./original-stack.js";

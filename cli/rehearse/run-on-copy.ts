@@ -2,15 +2,15 @@ import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
 import type { Switches } from "../../emulator/index.js";
 import { jsonIn } from "../../provider/kernel/json.js";
+import { typeToken } from "../../provider/kernel/type-tokens.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
-import { typeToken } from "../../provider/pointer.js";
+import { CommandFailure, messageOf } from "../command.js";
 import {
   definitionOfType,
   type PreviewStep,
   previewIn,
   resourcesOf,
-} from "../../provider/pulumi-cli/stack-documents.js";
-import { CommandFailure, messageOf } from "../command.js";
+} from "../pulumi/stack-documents.js";
 import type { RehearsedAccount, RehearsedAccountOptions } from "./accounts.js";
 import { type EmulatedAccount, emulateAccount } from "./emulated-account.js";
 import {

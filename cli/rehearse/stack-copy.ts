@@ -1,20 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
-import { type Ended, runCommand } from "../../provider/pulumi-cli/processes.js";
-import { saltOfStack, stackFile } from "../../provider/pulumi-cli/project-files.js";
-import { pulumiStops, writtenOnce } from "../../provider/pulumi-cli/pulumi-cli.js";
-import {
-  type StackExport,
-  type StateResource,
-  stackExportIn,
-} from "../../provider/pulumi-cli/stack-documents.js";
 import {
   addressesVariable,
   type EmulatedAddresses,
 } from "../../provider/service/emulated-settings.js";
 import { CommandFailure } from "../command.js";
+import { privateFolder } from "../pulumi/own-folders.js";
+import { type Ended, runCommand } from "../pulumi/processes.js";
+import { saltOfStack, stackFile } from "../pulumi/project-files.js";
+import { pulumiStops, writtenOnce } from "../pulumi/pulumi-cli.js";
+import { type StackExport, type StateResource, stackExportIn } from "../pulumi/stack-documents.js";
 import {
   configWithoutWaysOut,
   type OriginalStack,

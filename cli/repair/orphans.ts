@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
-import { textTable, wrapped } from "../../provider/kernel/columns.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { asText, type JsonObject, objectOf, type Printed } from "../../provider/kernel/json.js";
 import { ownershipsOf } from "../../provider/kernel/owner.js";
@@ -19,16 +18,16 @@ import {
   orphansAmong,
   type StackNames,
 } from "../../provider/lifecycle/ownership/orphans.js";
+import type { StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
 import { writtenOver } from "../../provider/lifecycle/put.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
-import type { StackLock } from "../../provider/pulumi-cli/pulumi-queries.js";
-import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { readingNotes, type ServiceAccess } from "../account/open-account.js";
 import { readAccount } from "../account/read-account.js";
 import { CommandFailure, messageOf } from "../command.js";
+import type { StackLock } from "../pulumi/pulumi-queries.js";
 import {
   exportStack,
   type OpenStack,
@@ -37,6 +36,7 @@ import {
   whileAlone,
 } from "../stack/open-stack.js";
 import { openAccounts, providerSources, type StackAccountOptions } from "../stack/stack-reading.js";
+import { textTable, wrapped } from "../terminal/columns.js";
 import { textReport } from "../terminal/report.js";
 import type { foundOrphanSchema } from "./schemas.js";
 

@@ -6,8 +6,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { readPlainFile } from "../../provider/kernel/files.js";
 import { isObject } from "../../provider/kernel/json.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
-import { isRunning } from "../../provider/pulumi-cli/processes.js";
-import { pulumiPlace } from "../../provider/pulumi-cli/project-files.js";
+import { CommandFailure, messageOf } from "../command.js";
+import { isRunning } from "../pulumi/processes.js";
+import { pulumiPlace } from "../pulumi/project-files.js";
 import {
   backendFolder,
   type LockHolder,
@@ -17,8 +18,7 @@ import {
   printedJson,
   queryPulumi,
   runStackCommand,
-} from "../../provider/pulumi-cli/pulumi-queries.js";
-import { CommandFailure, messageOf } from "../command.js";
+} from "../pulumi/pulumi-queries.js";
 import { type OpenStack, projectIn, type StackOptions } from "../stack/open-stack.js";
 import type { RepairStep } from "./schemas.js";
 

@@ -1,6 +1,5 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { namingOf, naturalKey } from "../../provider/definition/fields.js";
-import { withCount } from "../../provider/kernel/columns.js";
 import { asText, isObject, type JsonObject, sameJson } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { usersAmong } from "../../provider/lifecycle/delete.js";
@@ -17,6 +16,9 @@ import {
 import { propertiesIn } from "../../provider/lifecycle/properties.js";
 import { connected, type Declared, isHeld, resourceIn } from "../../provider/lifecycle/run.js";
 import { describe, seenObjects } from "../../provider/lifecycle/seen.js";
+import { readingNotes } from "../account/open-account.js";
+import { unreadAmong } from "../account/read-account.js";
+import { messageOf } from "../command.js";
 import {
   accountIn,
   definitionOfType,
@@ -26,11 +28,9 @@ import {
   type StackExport,
   type StateResource,
   stateValue,
-} from "../../provider/pulumi-cli/stack-documents.js";
-import { readingNotes } from "../account/open-account.js";
-import { unreadAmong } from "../account/read-account.js";
-import { messageOf } from "../command.js";
+} from "../pulumi/stack-documents.js";
 import { type AccountRead, isOurType, kindIn, type StackReading } from "../stack/stack-reading.js";
+import { withCount } from "../terminal/columns.js";
 import type { RepairResult, RepairStep } from "./schemas.js";
 
 /** All facts that a repair decides by. */

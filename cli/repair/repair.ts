@@ -1,7 +1,6 @@
-import { wrappedText } from "../../provider/kernel/columns.js";
 import { ownCommand } from "../../provider/kernel/package.js";
-import { logicalName, type StackExport } from "../../provider/pulumi-cli/stack-documents.js";
 import { messageOf } from "../command.js";
+import { logicalName, type StackExport } from "../pulumi/stack-documents.js";
 import {
   exportStack,
   type OpenStack,
@@ -16,6 +15,7 @@ import {
   readStack,
   type StackAccountOptions,
 } from "../stack/stack-reading.js";
+import { wrappedText } from "../terminal/columns.js";
 import { textReport } from "../terminal/report.js";
 import { changeOrphan } from "./orphans.js";
 import { assertNoRun, fileRemains, lockRemains } from "./remains.js";

@@ -1,20 +1,20 @@
 import type { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
 import { deletionOrder, referencesIn } from "../../provider/definition/fields.js";
-import { indented } from "../../provider/kernel/columns.js";
 import { asText, type JsonObject, type Printed } from "../../provider/kernel/json.js";
 import { usersAmong, wireReferences } from "../../provider/lifecycle/delete.js";
 import { markOn, nameOnWire, stackOfLabel } from "../../provider/lifecycle/ownership/mark.js";
+import type { StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
+import { resources } from "../../provider/resources/index.js";
+import type { WireObject } from "../../provider/service/lists.js";
+import type { AccountLists } from "../account/read-account.js";
 import {
   definitionOfType,
   openedValues,
   type PreviewStep,
   type StateResource,
-} from "../../provider/pulumi-cli/stack-documents.js";
-import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
-import { resources } from "../../provider/resources/index.js";
-import type { WireObject } from "../../provider/service/lists.js";
-import type { AccountLists } from "../account/read-account.js";
+} from "../pulumi/stack-documents.js";
+import { indented } from "../terminal/columns.js";
 import type {
   blastRadiusSchema,
   blockedDeletionSchema,

@@ -1,16 +1,16 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { isId } from "../../provider/kernel/object-id.js";
+import type { Service } from "../../provider/service/connect.js";
+import { setUpOperation } from "../../provider/service/http/operations.js";
+import type { Settings } from "../../provider/service/setting-table.js";
+import { askService } from "../account/open-account.js";
 import {
   accountIn,
   definitionOfType,
   logicalName,
   type StateResource,
-} from "../../provider/pulumi-cli/stack-documents.js";
-import type { Service } from "../../provider/service/connect.js";
-import { setUpOperation } from "../../provider/service/http/operations.js";
-import type { Settings } from "../../provider/service/setting-table.js";
-import { askService } from "../account/open-account.js";
+} from "../pulumi/stack-documents.js";
 import type { AccountName } from "./stack-reading.js";
 
 interface HeldObject {

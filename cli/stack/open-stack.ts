@@ -2,7 +2,11 @@ import { hash } from "node:crypto";
 import { join } from "node:path";
 import { type JsonObject, sameJson } from "../../provider/kernel/json.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
-import { ownCacheFolder, tryLock } from "../../provider/pulumi-cli/own-folders.js";
+import type { StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
+import { calledAccount } from "../../provider/service/emulated-settings.js";
+import type { Settings } from "../../provider/service/setting-table.js";
+import { CommandFailure } from "../command.js";
+import { ownCacheFolder, tryLock } from "../pulumi/own-folders.js";
 import {
   projectDocument,
   projectFile,
@@ -10,27 +14,16 @@ import {
   readStackConfig,
   type StackConfig,
   stackAdvice,
-} from "../../provider/pulumi-cli/project-files.js";
+} from "../pulumi/project-files.js";
 import {
   type LockReader,
   lockReader,
   type PulumiPlace,
   queryPulumi,
   runStackCommand,
-} from "../../provider/pulumi-cli/pulumi-queries.js";
-import {
-  type StackExport,
-  type StateResource,
-  stackExportIn,
-} from "../../provider/pulumi-cli/stack-documents.js";
-import {
-  readStates,
-  type StackStates,
-  type StateScope,
-} from "../../provider/pulumi-cli/stack-states.js";
-import { calledAccount } from "../../provider/service/emulated-settings.js";
-import type { Settings } from "../../provider/service/setting-table.js";
-import { CommandFailure } from "../command.js";
+} from "../pulumi/pulumi-queries.js";
+import { type StackExport, type StateResource, stackExportIn } from "../pulumi/stack-documents.js";
+import { readStates, type StateScope } from "../pulumi/stack-states.js";
 
 /** Which stack a command is about, and where. */
 export interface StackOptions {

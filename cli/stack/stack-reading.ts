@@ -1,16 +1,10 @@
 import type { Definition } from "../../provider/definition/define.js";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { urnParts } from "../../provider/kernel/owner.js";
+import { providerToken, tokenParts } from "../../provider/kernel/type-tokens.js";
+import type { StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
 import { configurationOf } from "../../provider/plugin/configuration.js";
-import { providerToken, tokenParts } from "../../provider/pointer.js";
-import {
-  accountIn,
-  definitionOfType,
-  openedValues,
-  type StackExport,
-} from "../../provider/pulumi-cli/stack-documents.js";
-import type { StackStates } from "../../provider/pulumi-cli/stack-states.js";
 import { addressesVariable, emulatedSettings } from "../../provider/service/emulated-settings.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import {
@@ -21,6 +15,12 @@ import {
 import { accessService, type Say, type ServiceAccess } from "../account/open-account.js";
 import { type AccountReading, type KindReading, readAccount } from "../account/read-account.js";
 import { CommandFailure } from "../command.js";
+import {
+  accountIn,
+  definitionOfType,
+  openedValues,
+  type StackExport,
+} from "../pulumi/stack-documents.js";
 import type { OpenStack } from "./open-stack.js";
 
 /** A profile, or an explicit provider (`accountIn`); undefined for the settings without either. */

@@ -1,8 +1,8 @@
 import { styleText } from "node:util";
-import { shortened, wantsColour } from "../../provider/kernel/columns.js";
 import { inertOutput } from "../../provider/kernel/text.js";
 import type { Session } from "../command.js";
 import { untilSignal } from "../interruption.js";
+import { shortened, wantsColour } from "./columns.js";
 
 /** Where progress is shown: a terminal, or a file or pipe that gets whole lines. */
 export interface ProgressStream {

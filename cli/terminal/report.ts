@@ -1,4 +1,4 @@
-import { codeSpan, foldedLines, markdownTable, wrapped } from "../../provider/kernel/columns.js";
+import { codeSpan, foldedLines, markdownTable, wrapped } from "./columns.js";
 
 /** Lines of text that belong together. */
 export type Block = readonly string[];

@@ -6,12 +6,12 @@ import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { ownerParts } from "../kernel/owner.js";
 import { ownCommand } from "../kernel/package.js";
-import type { Holding } from "../pulumi-cli/stack-states.js";
 import { resources } from "../resources/index.js";
 import type { WireObject } from "../service/lists.js";
 import { desiredBody, desiredObject } from "./body.js";
 import type { ResourceIdentity } from "./decisions.js";
 import { type Mark, nameOnWire } from "./ownership/mark.js";
+import type { Holding } from "./ownership/stack-states.js";
 import { propertiesIn } from "./properties.js";
 import { planPut, putInPlace } from "./put.js";
 import {

@@ -4,9 +4,9 @@ import { ConversationError } from "../kernel/errors.js";
 import { assertId, isId } from "../kernel/object-id.js";
 import { parentsIn, urnOf, urnParts } from "../kernel/owner.js";
 import { ownCommand } from "../kernel/package.js";
-import { pluginToken, typeToken } from "../pointer.js";
-import type { Holding } from "../pulumi-cli/stack-states.js";
+import { pluginToken, typeToken } from "../kernel/type-tokens.js";
 import { isNamesake, type Mark, objectTime } from "./ownership/mark.js";
+import type { Holding } from "./ownership/stack-states.js";
 import { type Declared, isThisResource, type ObjectHolders } from "./run.js";
 import {
   describe,

@@ -4,7 +4,6 @@ import type { JsonObject } from "../kernel/json.js";
 import { assertNode } from "../kernel/node-version.js";
 import { ownerParts, readableName } from "../kernel/owner.js";
 import { unknownValue } from "../kernel/stand-ins.js";
-import type { StackStates as AllStates, Holding } from "../pulumi-cli/stack-states.js";
 import type { Collections } from "../service/collections.js";
 import type { Settings } from "../service/setting-table.js";
 import { assertDistinctProfiles } from "../service/settings.js";
@@ -16,6 +15,7 @@ import {
   type ResourceIdentity,
 } from "./decisions.js";
 import { type Mark, markOf, roomBeside } from "./ownership/mark.js";
+import type { StackStates as AllStates, Holding } from "./ownership/stack-states.js";
 import type { Properties } from "./properties.js";
 
 /** An account's settings and service client. */

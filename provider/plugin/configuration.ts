@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { filledText, type JsonObject, objectOf } from "../kernel/json.js";
 import { ownerParts, urnParts } from "../kernel/owner.js";
 import { holdsUnknown, isSecretValue, secretSignature } from "../kernel/stand-ins.js";
-import { isDefaultProvider } from "../pointer.js";
+import { isDefaultProvider } from "../kernel/type-tokens.js";
 import { addressesVariable, emulatedAddress } from "../service/emulated-settings.js";
 import { type SettingKey, settingTable } from "../service/setting-table.js";
 import { providerAccount, type SettingSource, settingNames } from "../service/settings.js";

@@ -7,7 +7,7 @@ import type * as StatusMessages from "@pulumi/pulumi/proto/status_pb.js";
 import type * as AnyMessages from "google-protobuf/google/protobuf/any_pb.js";
 import type * as EmptyMessages from "google-protobuf/google/protobuf/empty_pb.js";
 import type * as StructMessages from "google-protobuf/google/protobuf/struct_pb.js";
-import { loadWithSdk } from "../engine/sdk-module.js";
+import { loadWithSdk } from "../dynamic/sdk-module.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 
 /** The SDK's protocol files and the two libraries under them must be one set. */

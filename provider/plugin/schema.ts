@@ -12,7 +12,7 @@ import {
 import type { Definition, Field, Fields, MemberRule, Members } from "../definition/define.js";
 import { naturalKey, withArticle } from "../definition/fields.js";
 import { describePackage, type PackageDescription, packageName } from "../kernel/package.js";
-import { pluginToken, typeToken } from "../pointer.js";
+import { pluginToken, typeToken } from "../kernel/type-tokens.js";
 import { resources } from "../resources/index.js";
 import { settingTable } from "../service/setting-table.js";
 import { describeSettings } from "../service/settings.js";

@@ -1,7 +1,7 @@
 import type * as Grpc from "@grpc/grpc-js";
 import type * as Messages from "@pulumi/pulumi/proto/provider_pb.js";
-import { engineRun } from "../engine/engine-run.js";
-import { engineAddress, engineStatusLine, runsProgram } from "../engine/status-line.js";
+import { engineRun } from "../dynamic/engine-run.js";
+import { engineAddress, engineStatusLine, runsProgram } from "../dynamic/status-line.js";
 import { ConversationError } from "../kernel/errors.js";
 import { packageVersion } from "../kernel/package.js";
 import { checkedConfiguration, configurationChange, configurationOf } from "./configuration.js";

@@ -3,8 +3,8 @@ import { fieldsWithSecrets, valuesIn, wrongKind } from "../definition/fields.js"
 import { filledTexts, isObject, type JsonObject, objectOf } from "../kernel/json.js";
 import { urnParts } from "../kernel/owner.js";
 import { isSecretValue, secretSignature, unknownValue } from "../kernel/stand-ins.js";
+import { kindOfToken } from "../kernel/type-tokens.js";
 import { changeFieldSecrets } from "../lifecycle/state.js";
-import { kindOfToken } from "../pointer.js";
 
 /**
  * The engine's forms of values that JSON lacks, by the signature that each carries. Public as

@@ -8,7 +8,7 @@ import {
 import { textsIn, valuesIn } from "../../provider/definition/fields.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { withEnvironmentSecrets } from "../../provider/kernel/stand-ins.js";
-import { kindOfToken } from "../../provider/pointer.js";
+import { kindOfToken } from "../../provider/kernel/type-tokens.js";
 import { resources as definitions } from "../../provider/resources/index.js";
 import { isLoopback, settingTable } from "../../provider/service/setting-table.js";
 import { Account, Authentication, ClientApplication, Participant } from "../resources.js";

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { PolicyResource } from "@pulumi/policy";
 import { docsLink } from "../../provider/kernel/package.js";
-import { kindOfToken, pluginToken } from "../../provider/pointer.js";
+import { kindOfToken, pluginToken } from "../../provider/kernel/type-tokens.js";
 import {
   type ConversationSide,
   conversationSides,

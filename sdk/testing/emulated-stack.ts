@@ -1,12 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { PulumiFn, Stack } from "@pulumi/pulumi/automation/index.js";
+import type { Forecast } from "../../cli/forecast/forecast-schema.js";
 import {
   type DeliveryEntry,
   type Emulator,
   type StoredObject,
   startEmulator,
 } from "../../emulator/index.js";
-import type { Forecast } from "../../provider/forecast/forecast-schema.js";
 import { objectsIn, textAt } from "../../provider/kernel/json.js";
 import { assertNode } from "../../provider/kernel/node-version.js";
 import { clientApplication } from "../../provider/resources/client-application.js";

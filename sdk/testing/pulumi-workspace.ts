@@ -7,8 +7,7 @@ import {
   PulumiCommand,
   type Stack,
 } from "@pulumi/pulumi/automation/index.js";
-import type { Emulator } from "../../emulator/index.js";
-import { privateFolder } from "../../provider/pulumi-cli/own-folders.js";
+import { privateFolder } from "../../cli/pulumi/own-folders.js";
 import {
   findProgram,
   inspectPulumi,
@@ -16,7 +15,8 @@ import {
   ownPulumi,
   pulumiHomeIn,
   writtenOnce,
-} from "../../provider/pulumi-cli/pulumi-cli.js";
+} from "../../cli/pulumi/pulumi-cli.js";
+import type { Emulator } from "../../emulator/index.js";
 import { describeSettings, settingNames } from "../../provider/service/settings.js";
 import { type EmulatedStackOptions, StackFailure } from "./pulumi-runs.js";
 

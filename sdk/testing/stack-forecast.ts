@@ -1,17 +1,9 @@
-import {
-  type ConditionOptions,
-  forecast,
-  givenConditions,
-} from "../../provider/forecast/forecast.js";
-import { duration, forecastReport } from "../../provider/forecast/forecast-report.js";
-import type { Forecast } from "../../provider/forecast/forecast-schema.js";
-import type { ForecastOperation } from "../../provider/forecast/operations.js";
-import { workloadOf } from "../../provider/forecast/planned-steps.js";
-import {
-  resourcesOf,
-  type StackExport,
-  stackExportIn,
-} from "../../provider/pulumi-cli/stack-documents.js";
+import { type ConditionOptions, forecast, givenConditions } from "../../cli/forecast/forecast.js";
+import { duration, forecastReport } from "../../cli/forecast/forecast-report.js";
+import type { Forecast } from "../../cli/forecast/forecast-schema.js";
+import type { ForecastOperation } from "../../cli/forecast/operations.js";
+import { workloadOf } from "../../cli/forecast/planned-steps.js";
+import { resourcesOf, type StackExport, stackExportIn } from "../../cli/pulumi/stack-documents.js";
 import { assertionError } from "./assertion-error.js";
 
 /** Which run to forecast, and under which conditions. */

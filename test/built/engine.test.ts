@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isAtLeast } from "../../provider/pulumi-cli/pulumi-cli.js";
+import { isAtLeast } from "../../cli/pulumi/pulumi-cli.js";
 import { doors } from "../support/door.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { languageHost } from "../support/language-hosts.js";

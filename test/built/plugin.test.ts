@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { startEmulator } from "pulumi-conversation/emulator";
 import { afterEach, expect, test } from "vitest";
 import type { JsonObject } from "../../provider/kernel/json.js";
-import { pluginToken, providerToken } from "../../provider/pointer.js";
+import { pluginToken, providerToken } from "../../provider/kernel/type-tokens.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { EmulatorControl } from "../support/emulator-control.js";
 import { descendants } from "../support/processes.js";

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { normaliseFields } from "../../provider/definition/fields.js";
+import { pointerTo } from "../../provider/dynamic/pointer.js";
 import { unknownValue } from "../../provider/kernel/stand-ins.js";
-import { pointerTo } from "../../provider/pointer.js";
 import { resources } from "../../provider/resources/index.js";
 import { handedBack } from "../support/door.js";
 import { bound } from "../support/forms.js";

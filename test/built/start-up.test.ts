@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runCommand } from "../../provider/pulumi-cli/processes.js";
+import { runCommand } from "../../cli/pulumi/processes.js";
 
 const root = join(__dirname, "..", "..");
 

@@ -203,7 +203,7 @@ const modulesForTraces = async (
       .map((name) => modulesSchema.parse(JSON.parse(readFileSync(join(folder, name), "utf8"))))
       .filter(({ script }) => script.includes(project.providerProcess));
     const all = seen.flatMap(({ loaded }) => loaded);
-    expect(all.some(([path]) => path.includes("provider/engine/engine-run"))).toBe(true);
+    expect(all.some(([path]) => path.includes("provider/dynamic/engine-run"))).toBe(true);
     // What is loaded with the SDK counts as loaded by its manifest.
     const isOurs = (path: string): boolean =>
       /[\\/]dist[\\/](provider|sdk)[\\/]|[\\/]pulumi[\\/]package\.json$/.test(path);

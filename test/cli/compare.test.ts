@@ -12,7 +12,7 @@ import { compareReport } from "../../cli/compare/reports.js";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { runExport } from "../../cli/export/run-export.js";
 import { setUpOrder } from "../../provider/definition/fields.js";
-import { providerToken } from "../../provider/pointer.js";
+import { providerToken } from "../../provider/kernel/type-tokens.js";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf } from "../emulator/running.js";
 import { withoutPace } from "../support/cli-project.js";

@@ -17,8 +17,8 @@ import {
   settingFor,
 } from "../../cli/doctor/setting-checks.js";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+import { configEntries, stackAdvice } from "../../cli/pulumi/project-files.js";
 import { startEmulator } from "../../emulator/index.js";
-import { configEntries, stackAdvice } from "../../provider/pulumi-cli/project-files.js";
 import { resources } from "../../provider/resources/index.js";
 import { defaultScopes, scopes } from "../../provider/service/http/operations.js";
 import { proxyFailure } from "../../provider/service/http/transport.js";

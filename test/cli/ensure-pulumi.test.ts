@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ensurePulumi, release, type Way } from "../../cli/get-pulumi/get-pulumi.js";
 import { goEnvironment } from "../../cli/get-pulumi/go-modules.js";
+import { tryLock } from "../../cli/pulumi/own-folders.js";
 import { progressOn } from "../../cli/terminal/progress.js";
-import { tryLock } from "../../provider/pulumi-cli/own-folders.js";
 import { fakePulumi, temporaryFolder } from "../support/temporary-folder.js";
 
 const quiet = progressOn({ write: () => {} });

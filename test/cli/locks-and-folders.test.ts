@@ -12,8 +12,8 @@ import {
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { privateFolder, tryLock } from "../../cli/pulumi/own-folders.js";
 import { makeFolders } from "../../provider/kernel/files.js";
-import { privateFolder, tryLock } from "../../provider/pulumi-cli/own-folders.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const lockFile = () => join(temporaryFolder(), "below", "lock");

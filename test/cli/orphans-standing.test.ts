@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { statesOf } from "../../cli/pulumi/stack-states.js";
 import { markOf } from "../../provider/lifecycle/ownership/mark.js";
 import {
   kindOfMarked,
   type MarkedObject,
   orphansAmong,
 } from "../../provider/lifecycle/ownership/orphans.js";
-import { type Holding, type StackState, statesOf } from "../../provider/pulumi-cli/stack-states.js";
+import type { Holding, StackState } from "../../provider/lifecycle/ownership/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf } from "../emulator/running.js";
 

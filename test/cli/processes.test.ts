@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished, type TestContext, test, vi } from "vitest";
-import { isRunning as isThere, runCommand } from "../../provider/pulumi-cli/processes.js";
+import { isRunning as isThere, runCommand } from "../../cli/pulumi/processes.js";
 import { endWith, isRunning, markedWith, markVariable } from "../support/processes.js";
 import { withSlowness } from "../support/slowness.js";
 import { shellScript, temporaryFolder } from "../support/temporary-folder.js";

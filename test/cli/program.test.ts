@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { optionName } from "../../cli/command.js";
 import { commands } from "../../cli/program.js";
-import { foldedHelp } from "../../provider/kernel/columns.js";
+import { foldedHelp } from "../../cli/terminal/columns.js";
 import { packageVersion } from "../../provider/kernel/package.js";
 import { run } from "./session.js";
 

@@ -9,7 +9,7 @@ import {
   inspectPulumi,
   isAtLeast,
   versionIn,
-} from "../../provider/pulumi-cli/pulumi-cli.js";
+} from "../../cli/pulumi/pulumi-cli.js";
 import { fakePulumi, shellScript, temporaryFolder } from "../support/temporary-folder.js";
 
 test.each([

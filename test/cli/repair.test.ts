@@ -10,7 +10,7 @@ import { repairReport } from "../../cli/repair/repair.js";
 import { isRepaired } from "../../cli/repair/schemas.js";
 import { whileAlone } from "../../cli/stack/open-stack.js";
 import { isObject } from "../../provider/kernel/json.js";
-import { typeToken } from "../../provider/pointer.js";
+import { typeToken } from "../../provider/kernel/type-tokens.js";
 import { roleOf } from "../support/forms.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { managedStack, pending, type StackSandbox, stackSandbox } from "./stack/stack-sandbox.js";

@@ -2,20 +2,20 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { projectDocument, saltOfStack } from "../../provider/pulumi-cli/project-files.js";
+import { projectDocument, saltOfStack } from "../../cli/pulumi/project-files.js";
 import {
   backendFolder,
   lockReader,
   queryPulumi,
   quietEnvironment,
-} from "../../provider/pulumi-cli/pulumi-queries.js";
+} from "../../cli/pulumi/pulumi-queries.js";
 import {
   pulumiOfThisRun,
   readStates,
   stateIn,
   statesOf,
   statesOfThisRun,
-} from "../../provider/pulumi-cli/stack-states.js";
+} from "../../cli/pulumi/stack-states.js";
 import { shellScript, temporaryFolder } from "../support/temporary-folder.js";
 import { ownershipOf, type StateResource, stateText } from "./stack-documents.js";
 

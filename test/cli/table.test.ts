@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { terminalWidth, textTable, wantsColour, wrapped } from "../../provider/kernel/columns.js";
+import { isolatedEnvironment } from "../../cli/pulumi/pulumi-cli.js";
+import { terminalWidth, textTable, wantsColour, wrapped } from "../../cli/terminal/columns.js";
 import { inertText } from "../../provider/kernel/text.js";
-import { isolatedEnvironment } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { settingTable } from "../../provider/service/setting-table.js";
 import { settingNames } from "../../provider/service/settings.js";
 

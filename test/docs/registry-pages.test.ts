@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { release } from "../../cli/get-pulumi/get-pulumi.js";
+import { LEAST_PULUMI } from "../../cli/pulumi/pulumi-cli.js";
 import { leastNode } from "../../provider/kernel/node-version.js";
 import { packageSchema } from "../../provider/plugin/schema.js";
-import { LEAST_PULUMI } from "../../provider/pulumi-cli/pulumi-cli.js";
 import { readPage } from "./pages.js";
 
 /* What Pulumi's registry asks of a community package (pull request template of pulumi/registry). */

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Emulator, startEmulator } from "../../emulator/index.js";
-import { runTraces } from "../../provider/engine/traces.js";
+import { runTraces } from "../../provider/dynamic/traces.js";
 import { createRun } from "../../provider/lifecycle/run.js";
 import { pacedCalls } from "../../provider/pacing/pacer.js";
 import { channel } from "../../provider/resources/channel.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { waitRows } from "../../provider/engine/wait-rows.js";
+import { waitRows } from "../../provider/dynamic/wait-rows.js";
 import type { Wait } from "../../provider/service/http/pace.js";
 
 const urn = "urn:pulumi:prod::shop::conversation:index:Channel::a";

@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "vitest";
+import { simulateRun } from "../../cli/forecast/forecast.js";
+import type { ForecastOperation } from "../../cli/forecast/operations.js";
+import { workloadOf } from "../../cli/forecast/planned-steps.js";
+import { previewIn, stackExportIn } from "../../cli/pulumi/stack-documents.js";
 import { type Emulator, startEmulator } from "../../emulator/index.js";
-import { simulateRun } from "../../provider/forecast/forecast.js";
-import type { ForecastOperation } from "../../provider/forecast/operations.js";
-import { workloadOf } from "../../provider/forecast/planned-steps.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
-import { previewIn, stackExportIn } from "../../provider/pulumi-cli/stack-documents.js";
 import { type Plan, plans } from "../../provider/service/plans.js";
 import { kindOf } from "../emulator/running.js";
 import { EmulatedTime } from "./support/emulated-time.js";

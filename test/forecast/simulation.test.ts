@@ -1,19 +1,15 @@
 import { expect, test } from "vitest";
-import { criticalPath } from "../../provider/forecast/forecast.js";
-import type { ForecastOperation } from "../../provider/forecast/operations.js";
+import { criticalPath } from "../../cli/forecast/forecast.js";
+import type { ForecastOperation } from "../../cli/forecast/operations.js";
 import {
   callsOf,
   type PlannedStep,
   stepFor,
   workloadOf,
-} from "../../provider/forecast/planned-steps.js";
-import {
-  rateBucket,
-  type SimulationOptions,
-  simulate,
-} from "../../provider/forecast/simulation.js";
-import { typeToken } from "../../provider/pointer.js";
-import type { StateResource } from "../../provider/pulumi-cli/stack-documents.js";
+} from "../../cli/forecast/planned-steps.js";
+import { rateBucket, type SimulationOptions, simulate } from "../../cli/forecast/simulation.js";
+import type { StateResource } from "../../cli/pulumi/stack-documents.js";
+import { typeToken } from "../../provider/kernel/type-tokens.js";
 import { endpointName } from "../../provider/service/http/operations.js";
 
 const resource = (

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { rehearsalMarkdown, rehearsalReport } from "../../cli/rehearse/rehearsal-report.js";
 import type { Refusal, Rehearsal, RehearsedStep } from "../../cli/rehearse/rehearsal-schema.js";
-import { wrappedText } from "../../provider/kernel/columns.js";
+import { wrappedText } from "../../cli/terminal/columns.js";
 
 const id = "7d1e3c80-3b5f-4a6e-9a55-0123456789ab";
 const long = `${"a long name ".repeat(12)}日本`;

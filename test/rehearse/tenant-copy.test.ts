@@ -13,7 +13,7 @@ import {
 } from "../../cli/rehearse/emulated-account.js";
 import { hideSecrets } from "../../emulator/objects/secrets.js";
 import { ConversationError } from "../../provider/kernel/errors.js";
-import { typeToken } from "../../provider/pointer.js";
+import { typeToken } from "../../provider/kernel/type-tokens.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import { resources } from "../../provider/resources/index.js";

@@ -1,6 +1,7 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { ownerParts, urnOf } from "../../provider/kernel/owner.js";
+import { pluginToken } from "../../provider/kernel/type-tokens.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import { propertiesIn } from "../../provider/lifecycle/properties.js";
 import type { Run } from "../../provider/lifecycle/run.js";
@@ -8,7 +9,6 @@ import { stateInputs } from "../../provider/lifecycle/state.js";
 import { messages, valuesOf } from "../../provider/plugin/protocol.js";
 import { resourceMethods } from "../../provider/plugin/resource.js";
 import { sealedValues } from "../../provider/plugin/values.js";
-import { pluginToken } from "../../provider/pointer.js";
 import { requestOf } from "./engine-requests.js";
 
 const signature = "4dabf18193072939515e22adb298388d";

@@ -11,15 +11,10 @@ import {
   findGo,
   type GoProgram,
 } from "../../cli/get-pulumi/go-modules.js";
+import { cacheFolder, ownCacheFolder } from "../../cli/pulumi/own-folders.js";
+import { runCommand } from "../../cli/pulumi/processes.js";
+import { findProgram, hostLimits, isAtLeast, type PulumiCli } from "../../cli/pulumi/pulumi-cli.js";
 import { packageRoot } from "../../provider/kernel/package.js";
-import { cacheFolder, ownCacheFolder } from "../../provider/pulumi-cli/own-folders.js";
-import { runCommand } from "../../provider/pulumi-cli/processes.js";
-import {
-  findProgram,
-  hostLimits,
-  isAtLeast,
-  type PulumiCli,
-} from "../../provider/pulumi-cli/pulumi-cli.js";
 import { environmentOfPackages } from "../../provider/service/settings.js";
 
 /*

@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { untilSignal } from "../../cli/interruption.js";
-import { runCommand } from "../../provider/pulumi-cli/processes.js";
+import { runCommand } from "../../cli/pulumi/processes.js";
 
 /* Runs as a process of its own. "run SCRIPT": a shell script, as commands of this package run Pulumi.
    "hang": work that a signal does not end. "clean": work that ends half a second after one. */

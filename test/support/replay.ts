@@ -6,7 +6,12 @@ import { z } from "zod";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { setUpOrder } from "../../provider/definition/fields.js";
 import { parentsIn, urnParts } from "../../provider/kernel/owner.js";
-import { pluginToken, providerToken, tokenParts, typeToken } from "../../provider/pointer.js";
+import {
+  pluginToken,
+  providerToken,
+  tokenParts,
+  typeToken,
+} from "../../provider/kernel/type-tokens.js";
 import { resources } from "../../provider/resources/index.js";
 import type { Method } from "../../provider/service/http/operations.js";
 import type {

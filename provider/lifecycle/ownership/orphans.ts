@@ -1,7 +1,6 @@
 import type { Definition } from "../../definition/define.js";
 import { deletionOrder } from "../../definition/fields.js";
 import { ownershipsOf } from "../../kernel/owner.js";
-import type { Holding, StackStates } from "../../pulumi-cli/stack-states.js";
 import type { WireObject } from "../../service/lists.js";
 import {
   isCopy,
@@ -13,6 +12,7 @@ import {
   stackLabel,
   stackMark,
 } from "./mark.js";
+import type { Holding, StackStates } from "./stack-states.js";
 
 /** An object in the service that carries a mark. */
 export interface MarkedObject {

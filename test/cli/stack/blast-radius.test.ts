@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { statesOf } from "../../../cli/pulumi/stack-states.js";
 import {
   blastRadius,
   blastRadiusLines,
@@ -7,8 +8,8 @@ import {
   changesOfPreview,
   type PlannedChanges,
 } from "../../../cli/stack/blast-radius.js";
-import { typeToken } from "../../../provider/pointer.js";
-import { type Holding, statesOf } from "../../../provider/pulumi-cli/stack-states.js";
+import { typeToken } from "../../../provider/kernel/type-tokens.js";
+import type { Holding } from "../../../provider/lifecycle/ownership/stack-states.js";
 import { resources } from "../../../provider/resources/index.js";
 import { kindOf } from "../../emulator/running.js";
 import { managedStack } from "./stack-sandbox.js";

@@ -6,19 +6,15 @@ import { readAccount } from "../../../cli/account/read-account.js";
 import { driftOf } from "../../../cli/compare/drift.js";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { entryOf } from "../../../cli/import/import-entries.js";
+import { openedSecrets, stackExportIn, stateValue } from "../../../cli/pulumi/stack-documents.js";
+import { stateIn, statesOf } from "../../../cli/pulumi/stack-states.js";
 import { type RepairOptions, runRepair } from "../../../cli/repair/repair.js";
 import type { StackReading } from "../../../cli/stack/stack-reading.js";
 import { type EmulatorOptions, startEmulator } from "../../../emulator/index.js";
 import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
+import { typeToken } from "../../../provider/kernel/type-tokens.js";
 import { lifecycle } from "../../../provider/lifecycle/index.js";
 import { createRun } from "../../../provider/lifecycle/run.js";
-import { typeToken } from "../../../provider/pointer.js";
-import {
-  openedSecrets,
-  stackExportIn,
-  stateValue,
-} from "../../../provider/pulumi-cli/stack-documents.js";
-import { stateIn, statesOf } from "../../../provider/pulumi-cli/stack-states.js";
 import { resources } from "../../../provider/resources/index.js";
 import { connectService } from "../../../provider/service/connect.js";
 import { kindOf } from "../../emulator/running.js";

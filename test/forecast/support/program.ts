@@ -1,4 +1,4 @@
-import { typeToken } from "../../../provider/pointer.js";
+import { typeToken } from "../../../provider/kernel/type-tokens.js";
 
 type Json = Record<string, unknown>;
 

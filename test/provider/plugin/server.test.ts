@@ -3,7 +3,7 @@ import type * as EngineServices from "@pulumi/pulumi/proto/engine_grpc_pb.js";
 import type * as EngineMessages from "@pulumi/pulumi/proto/engine_pb.js";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type Emulator, startEmulator } from "../../../emulator/index.js";
-import { loadWithSdk } from "../../../provider/engine/sdk-module.js";
+import { loadWithSdk } from "../../../provider/dynamic/sdk-module.js";
 import { allAnswered, Empty, grpc } from "../../../provider/plugin/protocol.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
 import { PluginClient } from "../../support/plugin-client.js";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Printed } from "../kernel/json.js";
-import { plans } from "../service/plans.js";
+import type { Printed } from "../../provider/kernel/json.js";
+import { plans } from "../../provider/service/plans.js";
 import { forecastOperations } from "./operations.js";
 
 const seconds = z.number().min(0);

@@ -1,10 +1,10 @@
-import type { EngineConfig } from "./engine/dynamic-door.js";
-import { ConversationError } from "./kernel/errors.js";
-import type { Lifecycle } from "./lifecycle/index.js";
-import { ownershipKind, ownershipLifecycle } from "./lifecycle/ownership/ownership.js";
-import { resources } from "./resources/index.js";
+import { ConversationError } from "../kernel/errors.js";
+import type { Lifecycle } from "../lifecycle/index.js";
+import { ownershipKind, ownershipLifecycle } from "../lifecycle/ownership/ownership.js";
+import { resources } from "../resources/index.js";
+import type { EngineConfig } from "./dynamic-door.js";
 
-export type { EngineConfig } from "./engine/dynamic-door.js";
+export type { EngineConfig } from "./dynamic-door.js";
 
 /**
  * A lifecycle that is loaded by its first call. The `Ownership`, for which all others wait, is
@@ -26,7 +26,7 @@ const loadedByCall = (load: () => Promise<Lifecycle>): Lifecycle => {
   };
 };
 
-const inRun = () => import("./engine/dynamic-door.js");
+const inRun = () => import("./dynamic-door.js");
 
 /** The lifecycles of this process, by kind: loaded and resolved once. */
 const lifecycles = new Map<string, Lifecycle>();

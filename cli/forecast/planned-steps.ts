@@ -1,4 +1,10 @@
-import type { Definition } from "../definition/define.js";
+import type { Definition } from "../../provider/definition/define.js";
+import {
+  type Endpoint,
+  type SetUpAction,
+  setUpOperation,
+} from "../../provider/service/http/operations.js";
+import { listCalls, usualPage } from "../../provider/service/lists.js";
 import {
   accountIn,
   definitionOfType,
@@ -8,9 +14,7 @@ import {
   resourcesOf,
   type StackExport,
   type StateResource,
-} from "../pulumi-cli/stack-documents.js";
-import { type Endpoint, type SetUpAction, setUpOperation } from "../service/http/operations.js";
-import { listCalls, usualPage } from "../service/lists.js";
+} from "../pulumi/stack-documents.js";
 import type { ForecastOperation } from "./operations.js";
 
 /** The documents that a forecast is based on. */

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
-import { endpointName } from "../service/http/operations.js";
-import { accountTitle } from "../service/settings.js";
+import { endpointName } from "../../provider/service/http/operations.js";
+import { accountTitle } from "../../provider/service/settings.js";
 import type { PlannedCalls, PlannedStep, Workload } from "./planned-steps.js";
 
 /**

@@ -1,5 +1,5 @@
-import { textTable, wrappedText } from "../kernel/columns.js";
-import { durationText } from "../kernel/text.js";
+import { durationText } from "../../provider/kernel/text.js";
+import { textTable, wrappedText } from "../terminal/columns.js";
 import type { Conditions, ParallelChoice } from "./forecast.js";
 import type { Forecast, PathPart } from "./forecast-schema.js";
 

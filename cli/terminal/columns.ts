@@ -1,4 +1,4 @@
-import { inertText } from "./text.js";
+import { inertText } from "../../provider/kernel/text.js";
 
 /**
  * Characters with a width of two columns: East Asian wide and full-width ones, and pictures

@@ -1,7 +1,19 @@
 import { dirname } from "node:path";
-import { textAt } from "../kernel/json.js";
-import { ownerOf, ownerParts, ownershipsOf, parentsIn, urnParts } from "../kernel/owner.js";
-import { kindOfToken, providerToken, tokenParts } from "../pointer.js";
+import { textAt } from "../../provider/kernel/json.js";
+import {
+  ownerOf,
+  ownerParts,
+  ownershipsOf,
+  parentsIn,
+  urnParts,
+} from "../../provider/kernel/owner.js";
+import { kindOfToken, providerToken, tokenParts } from "../../provider/kernel/type-tokens.js";
+import type {
+  Holding,
+  PendingCreation,
+  StackState,
+  StackStates,
+} from "../../provider/lifecycle/ownership/stack-states.js";
 import { projectFile } from "./project-files.js";
 import { isListedAs, mayBe, type PulumiPlace, queryPulumi, stacksIn } from "./pulumi-queries.js";
 import {
@@ -11,86 +23,6 @@ import {
   type StateResource,
   stackExportIn,
 } from "./stack-documents.js";
-
-/** A resource from this package in a stack's state that represents an object in the service. */
-export interface Holding {
-  /**
-   * The stack's name in the CLI, such as `prod`; for stacks in other projects, with organization
-   * and project.
-   */
-  readonly stack: string;
-  readonly urn: string;
-  readonly kind: string;
-  readonly id: string;
-  /**
-   * The owner, from which the mark of the resource's object is derived:
-   * `<project>/<stack>/<random>/<logical name>`.
-   */
-  readonly owner?: string;
-  /**
-   * The last written owner, if it differs, for example because the resource has since been renamed.
-   */
-  readonly writtenOwner?: string;
-  /** The part of the object's mark that is new with every POST; undefined for old marks. */
-  readonly serial?: string;
-  /** Whether the resource belongs to the requested stack. */
-  readonly own: boolean;
-  /** Present if the resource is one of the plugin, and not a dynamic one. */
-  readonly isPlugins?: true;
-  /** Present if another resource has replaced this one, which will be deleted. */
-  readonly leaving?: true;
-  /** Present if the resource was imported, and no run has checked and written it since. */
-  readonly isUnsettled?: true;
-}
-
-/** A creation that a run began and never completed. */
-interface PendingCreation {
-  readonly urn: string;
-  readonly kind: string;
-  readonly owner?: string;
-}
-
-/** What one stack's state shows about the service. */
-export interface StackState {
-  /** Short name of the stack; undefined if the state is empty. */
-  readonly name?: string;
-  readonly project?: string;
-  /** ID of the stack's `Ownership`. */
-  readonly ownership?: string;
-  /** The ownership IDs that the plugin's providers created for their resources. */
-  readonly pluginOwnerships?: readonly string[];
-  /** The ID of each `Ownership` that an unfinished run has replaced. */
-  readonly replacedOwnerships?: readonly string[];
-  readonly holdings: readonly Holding[];
-  /** Resources that only look up an object (`get`). */
-  readonly lookUps: readonly Holding[];
-  readonly pending: readonly PendingCreation[];
-}
-
-/** What the states that were read show about the service. */
-export interface StackStates {
-  /**
-   * The requested stack; `ownership` is undefined if the stack has created nothing or was
-   * destroyed.
-   */
-  readonly own: Pick<StackState, "name" | "project" | "ownership" | "pluginOwnerships">;
-  /** Every resource that represents an object, except those that only look one up. */
-  readonly holdings: readonly Holding[];
-  holdersOf(kind: string, id: string): readonly Holding[];
-  /** Returns the resources that look up an object (`get`). */
-  readersOf(kind: string, id: string): readonly Holding[];
-  /**
-   * Returns the resource of this kind, owner and door in the requested stack, if there is one. The
-   * resource's URN contains its current name in the program.
-   */
-  resourceOf(kind: string, owner: string, isPlugins: boolean): Holding | undefined;
-  /** Creations in the requested stack that a run started and never completed. */
-  readonly pending: readonly PendingCreation[];
-  /** The ownership IDs of all stacks that were read, including the requested one. */
-  readonly ownerships: readonly string[];
-  /** Whether all stacks in the backend could be read. */
-  readonly complete: boolean;
-}
 
 /** Called with the reason why states cannot be read, in a sentence without a period. */
 type OnUnread = (reason: string) => void;

@@ -56,7 +56,7 @@ export const engineRun = (door: EngineDoor): Run => {
   });
   // The modules for it are loaded on demand.
   const states = rememberStates(async (owner, whose) => {
-    const { statesOfThisRun } = await import("../pulumi-cli/stack-states.js");
+    const { statesOfThisRun } = await import("../../cli/pulumi/stack-states.js");
     return statesOfThisRun(owner, whose);
   });
   const traces = engineTraces(door);
@@ -66,7 +66,7 @@ export const engineRun = (door: EngineDoor): Run => {
     settings,
     states: step ? (...of) => step("reading states", () => states(...of)) : states,
     hidesReplacements: async () => {
-      const { canReadStates } = await import("../pulumi-cli/stack-states.js");
+      const { canReadStates } = await import("../../cli/pulumi/stack-states.js");
       return (await door.runsProgram()) && !(await canReadStates());
     },
     ...(step ? { step } : {}),

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readPlainFile } from "../kernel/files.js";
-import { isObject, jsonIn } from "../kernel/json.js";
-import { ownCommand } from "../kernel/package.js";
-import type { SettingSource } from "../service/settings.js";
+import { readPlainFile } from "../../provider/kernel/files.js";
+import { isObject, jsonIn } from "../../provider/kernel/json.js";
+import { ownCommand } from "../../provider/kernel/package.js";
+import type { SettingSource } from "../../provider/service/settings.js";
 import { findProgram } from "./pulumi-cli.js";
 import { type PulumiPlace, printedJson, queryPulumi } from "./pulumi-queries.js";
 

@@ -1,11 +1,15 @@
 import { z } from "zod";
-import type { Definition, Field } from "../definition/define.js";
-import { isObject, type JsonObject } from "../kernel/json.js";
-import { urnParts } from "../kernel/owner.js";
-import { isSecretValue, secretSignature } from "../kernel/stand-ins.js";
-import { isDefaultProvider, kindOfToken, providerToken } from "../pointer.js";
-import { resources } from "../resources/index.js";
-import { providerAccount } from "../service/settings.js";
+import type { Definition, Field } from "../../provider/definition/define.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { urnParts } from "../../provider/kernel/owner.js";
+import { isSecretValue, secretSignature } from "../../provider/kernel/stand-ins.js";
+import {
+  isDefaultProvider,
+  kindOfToken,
+  providerToken,
+} from "../../provider/kernel/type-tokens.js";
+import { resources } from "../../provider/resources/index.js";
+import { providerAccount } from "../../provider/service/settings.js";
 import { printedJson } from "./pulumi-queries.js";
 
 const names = z.array(z.string()).nullish();

@@ -2,8 +2,8 @@ import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { readPlainFile } from "../kernel/files.js";
-import { isObject } from "../kernel/json.js";
+import { readPlainFile } from "../../provider/kernel/files.js";
+import { isObject } from "../../provider/kernel/json.js";
 import { type CommandOptions, type Ended, runCommand } from "./processes.js";
 
 /** The Pulumi CLI to query, with its folder, environment, and stack. */

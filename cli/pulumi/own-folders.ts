@@ -7,7 +7,7 @@ import {
   keepsWhatIsOurs,
   makeFolders,
   makeOwnFolder,
-} from "../kernel/files.js";
+} from "../../provider/kernel/files.js";
 import { isRunning } from "./processes.js";
 
 /** SQLite's number of the failure that another process has locked the file. */

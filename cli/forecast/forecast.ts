@@ -1,15 +1,15 @@
-import { referencesOf } from "../definition/fields.js";
-import { burstShare, conversationLimit } from "../pacing/plan-rates.js";
-import { typeToken } from "../pointer.js";
-import { resources } from "../resources/index.js";
-import type { Endpoint } from "../service/http/operations.js";
-import { monthlyQuotas, type Plan, plans } from "../service/plans.js";
+import { referencesOf } from "../../provider/definition/fields.js";
+import { typeToken } from "../../provider/kernel/type-tokens.js";
+import { burstShare, conversationLimit } from "../../provider/pacing/plan-rates.js";
+import { resources } from "../../provider/resources/index.js";
+import type { Endpoint } from "../../provider/service/http/operations.js";
+import { monthlyQuotas, type Plan, plans } from "../../provider/service/plans.js";
 import {
   accountTitle,
   readSetting,
   type SettingSource,
   settingLabel,
-} from "../service/settings.js";
+} from "../../provider/service/settings.js";
 import type { EndpointForecast, Forecast, PathPart, PlanForecast } from "./forecast-schema.js";
 import { callsOf, type PlannedStep, stepFor, type Workload } from "./planned-steps.js";
 import {
