@@ -12,15 +12,17 @@ import type { WireObject } from "../../provider/service/lists.js";
 import { listingKeys } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { accountTitle, isProviderAccount } from "../../provider/service/settings.js";
-import { accountInFile } from "../account/object-inputs.js";
+import { CommandFailure, messageOf } from "../command.js";
+import { accountInFile } from "../inventory/object-inputs.js";
 import {
   type AccountOptions,
   accountSettings,
   readAccountInputs,
   readingNotes,
-} from "../account/open-account.js";
-import { unreadAmong } from "../account/read-account.js";
-import { CommandFailure, messageOf } from "../command.js";
+} from "../inventory/open-account.js";
+import { exportStack, type OpenStack, openStack } from "../inventory/open-stack.js";
+import { unreadAmong } from "../inventory/read-account.js";
+import { type AccountName, accountsIn, settingsOfNames } from "../inventory/stack-reading.js";
 import { printedJson } from "../pulumi/pulumi-queries.js";
 import {
   accountIn,
@@ -32,8 +34,6 @@ import {
   sealedFields,
   stackExportIn,
 } from "../pulumi/stack-documents.js";
-import { exportStack, type OpenStack, openStack } from "../stack/open-stack.js";
-import { type AccountName, accountsIn, settingsOfNames } from "../stack/stack-reading.js";
 
 /** An object of one side, in a program's terms and without secrets. */
 export interface ComparedSide {

@@ -15,9 +15,9 @@ import { sameFieldsMeaning } from "../../provider/definition/meaning.js";
 import { type JsonObject, objectOf, type Printed } from "../../provider/kernel/json.js";
 import { digest } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
-import { savedAccount } from "../account/object-inputs.js";
-import { readAccountInputs } from "../account/open-account.js";
 import { CommandFailure, incompleteExitCode, messageOf } from "../command.js";
+import { savedAccount } from "../inventory/object-inputs.js";
+import { readAccountInputs } from "../inventory/open-account.js";
 import { veiledIn } from "../pulumi/stack-documents.js";
 import {
   type ComparedAccount,

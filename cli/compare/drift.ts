@@ -21,18 +21,15 @@ import { type Properties, propertiesIn } from "../../provider/lifecycle/properti
 import { originalMark } from "../../provider/lifecycle/seen.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import { unreadAmong } from "../account/read-account.js";
 import { currentDocuments } from "../forecast/documents.js";
+import { blastRadius, changesOfPreview } from "../inventory/blast-radius.js";
 import {
-  accountIn,
-  definitionOfType,
-  openedValues,
-  type StateResource,
-  sealedFields,
-  veiledIn,
-} from "../pulumi/stack-documents.js";
-import { blastRadius, changesOfPreview } from "../stack/blast-radius.js";
-import { exportStack, type OpenStack, openStack, type StackOptions } from "../stack/open-stack.js";
+  exportStack,
+  type OpenStack,
+  openStack,
+  type StackOptions,
+} from "../inventory/open-stack.js";
+import { unreadAmong } from "../inventory/read-account.js";
 import {
   type AccountRead,
   accountsIn,
@@ -41,7 +38,15 @@ import {
   readStack,
   type StackAccountOptions,
   type StackReading,
-} from "../stack/stack-reading.js";
+} from "../inventory/stack-reading.js";
+import {
+  accountIn,
+  definitionOfType,
+  openedValues,
+  type StateResource,
+  sealedFields,
+  veiledIn,
+} from "../pulumi/stack-documents.js";
 import { withoutIgnored } from "./ignored-changes.js";
 import type {
   ChangedObject,

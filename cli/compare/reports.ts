@@ -1,6 +1,6 @@
 import { ownCommand } from "../../provider/kernel/package.js";
-import { blastRadiusLines } from "../stack/blast-radius.js";
-import { elsewhereAdvice } from "../stack/objects-elsewhere.js";
+import { blastRadiusLines } from "../inventory/blast-radius.js";
+import { elsewhereAdvice } from "../inventory/objects-elsewhere.js";
 import { codeSpan, indented, withCount, wrapped } from "../terminal/columns.js";
 import {
   type Block,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
-import { blastRadiusSchema } from "../stack/blast-radius-schema.js";
+import { blastRadiusSchema } from "../inventory/blast-radius-schema.js";
 
 const object = { kind: z.string(), name: z.string(), id: z.string() };
 const managed = { ...object, urn: z.string() };

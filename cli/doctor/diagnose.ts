@@ -17,12 +17,12 @@ import { recommendedParallel } from "../forecast/forecast.js";
 import { countKinds } from "../forecast/planned-steps.js";
 import { defaultParallel } from "../forecast/simulation.js";
 import { missingPulumiAdvice } from "../get-pulumi/get-pulumi.js";
+import { elsewhereAdvice, stateStanding } from "../inventory/objects-elsewhere.js";
 import { programNode } from "../program-node.js";
 import { projectFile, pulumiPlace, readStackConfig } from "../pulumi/project-files.js";
 import { findProgram, hostLimits, inspectPulumi, isAtLeast } from "../pulumi/pulumi-cli.js";
 import { queryPulumi } from "../pulumi/pulumi-queries.js";
 import { resourcesOf, type StateResource, stackExportIn } from "../pulumi/stack-documents.js";
-import { elsewhereAdvice, stateStanding } from "../stack/objects-elsewhere.js";
 import { withCount, wrappedWords } from "../terminal/columns.js";
 import {
   checkCertificates,

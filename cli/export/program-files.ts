@@ -3,7 +3,7 @@ import { ownCommand, packageName, packageVersion } from "../../provider/kernel/p
 import { yamlText } from "../../provider/kernel/text.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Settings, settingTable } from "../../provider/service/setting-table.js";
-import type { ObjectInputs } from "../account/object-inputs.js";
+import type { ObjectInputs } from "../inventory/object-inputs.js";
 import { type PackedPackage, packedPackage } from "../packed-package.js";
 import { codeSpan, markdownTable, withCount } from "../terminal/columns.js";
 import type { PlannedResource, ProgramPlan } from "./program-plan.js";

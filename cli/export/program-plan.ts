@@ -3,8 +3,8 @@ import { naturalKey, referencesIn } from "../../provider/definition/fields.js";
 import { asText } from "../../provider/kernel/json.js";
 import { objectTime } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
-import type { ObjectInputs } from "../account/object-inputs.js";
 import { CommandFailure } from "../command.js";
+import type { ObjectInputs } from "../inventory/object-inputs.js";
 
 /** Selects objects of an account. */
 export interface SelectionOptions {

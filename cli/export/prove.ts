@@ -14,9 +14,9 @@ import { resources } from "../../provider/resources/index.js";
 import { defaultScopes } from "../../provider/service/http/operations.js";
 import { type Settings, settingTable } from "../../provider/service/setting-table.js";
 import { profilePrefix } from "../../provider/service/settings.js";
-import type { ObjectInputs } from "../account/object-inputs.js";
 import { CommandFailure } from "../command.js";
 import { ensurePulumi } from "../get-pulumi/get-pulumi.js";
+import type { ObjectInputs } from "../inventory/object-inputs.js";
 import { privateFolder } from "../pulumi/own-folders.js";
 import { runCommand } from "../pulumi/processes.js";
 import {

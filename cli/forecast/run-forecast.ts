@@ -3,8 +3,6 @@ import type { Printed } from "../../provider/kernel/json.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
 import { isProviderAccount, type SettingSource } from "../../provider/service/settings.js";
 import { type CommandResult, messageOf, type Session } from "../command.js";
-import { environmentOnly, readStackConfig } from "../pulumi/project-files.js";
-import { accountIn, resourcesOf } from "../pulumi/stack-documents.js";
 import {
   type BlastRadius,
   blastRadius,
@@ -13,10 +11,12 @@ import {
   changesOfDestroy,
   changesOfPreview,
   type PlannedChanges,
-} from "../stack/blast-radius.js";
-import { elsewhereAdvice, stateStanding } from "../stack/objects-elsewhere.js";
-import { exportStack, openStack } from "../stack/open-stack.js";
-import { accountsIn, isOurType, openAccounts, readStack } from "../stack/stack-reading.js";
+} from "../inventory/blast-radius.js";
+import { elsewhereAdvice, stateStanding } from "../inventory/objects-elsewhere.js";
+import { exportStack, openStack } from "../inventory/open-stack.js";
+import { accountsIn, isOurType, openAccounts, readStack } from "../inventory/stack-reading.js";
+import { environmentOnly, readStackConfig } from "../pulumi/project-files.js";
+import { accountIn, resourcesOf } from "../pulumi/stack-documents.js";
 import { withCount, wrappedText } from "../terminal/columns.js";
 import { currentDocuments, savedDocuments } from "./documents.js";
 import { type ConditionOptions, fasterParallel, forecast, givenConditions } from "./forecast.js";

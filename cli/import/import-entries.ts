@@ -14,10 +14,10 @@ import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
 import type { Holding, StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
 import type { Properties } from "../../provider/lifecycle/properties.js";
 import { stateInputs, stateOutputs } from "../../provider/lifecycle/state.js";
-import type { ObjectInputs } from "../account/object-inputs.js";
 import { CommandFailure } from "../command.js";
 import { objectLabel } from "../export/program-files.js";
 import { resourceNames, type SelectionOptions, selected } from "../export/program-plan.js";
+import type { ObjectInputs } from "../inventory/object-inputs.js";
 import { stateValue } from "../pulumi/stack-documents.js";
 
 /** A resource that Pulumi takes into a state, as `pulumi import --file` reads it. */

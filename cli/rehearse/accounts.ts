@@ -10,11 +10,11 @@ import {
 } from "../../provider/service/http/operations.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { accountTitle, isProviderAccount } from "../../provider/service/settings.js";
-import { accessService } from "../account/open-account.js";
-import { type AccountReading, type KindReading, readAccount } from "../account/read-account.js";
 import { CommandFailure } from "../command.js";
 import { type ConditionOptions, givenConditions } from "../forecast/forecast.js";
-import { providerSources, settingsOfProvider } from "../stack/stack-reading.js";
+import { accessService } from "../inventory/open-account.js";
+import { type AccountReading, type KindReading, readAccount } from "../inventory/read-account.js";
+import { providerSources, settingsOfProvider } from "../inventory/stack-reading.js";
 import { type OriginalStack, profilesOf } from "./original-stack.js";
 
 /** A tenant's account as a client reads it. */

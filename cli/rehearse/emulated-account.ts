@@ -30,7 +30,7 @@ import { type EmulatedAddresses, ownSettings } from "../../provider/service/emul
 import { setUpOperation } from "../../provider/service/http/operations.js";
 import type { SettingKey, Settings } from "../../provider/service/setting-table.js";
 import { describeSettings, isProviderAccount } from "../../provider/service/settings.js";
-import { type KindReading, unreadAmong } from "../account/read-account.js";
+import { type KindReading, unreadAmong } from "../inventory/read-account.js";
 import {
   accountIn,
   definitionOfType,

@@ -3,6 +3,8 @@ import { providerToken } from "../../provider/kernel/type-tokens.js";
 import type { StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
 import { describeSettings, type SettingSource } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";
+import { exportStack, type OpenStack } from "../inventory/open-stack.js";
+import { isOurType } from "../inventory/stack-reading.js";
 import { type ConfigEntry, readStackConfig, stackAdvice } from "../pulumi/project-files.js";
 import { quietEnvironment } from "../pulumi/pulumi-queries.js";
 import {
@@ -12,8 +14,6 @@ import {
   type StackExport,
   type StateResource,
 } from "../pulumi/stack-documents.js";
-import { exportStack, type OpenStack } from "../stack/open-stack.js";
-import { isOurType } from "../stack/stack-reading.js";
 
 /** Everything that is copied of a stack; the stack itself never changes. */
 export interface OriginalStack {

@@ -2,7 +2,7 @@ import { urnParts } from "../../provider/kernel/owner.js";
 import { inertOutput, inertText } from "../../provider/kernel/text.js";
 import { accountTitle } from "../../provider/service/settings.js";
 import { duration } from "../forecast/forecast-report.js";
-import { holderText } from "../stack/blast-radius.js";
+import { holderText } from "../inventory/blast-radius.js";
 import { codeSpan, textTable, withCount, wrappedText } from "../terminal/columns.js";
 import { textReport } from "../terminal/report.js";
 import type { NamedObject, Refusal, Rehearsal, RehearsedStep } from "./rehearsal-schema.js";

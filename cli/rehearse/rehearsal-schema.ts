@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
-import { remainingUserSchema } from "../stack/blast-radius-schema.js";
+import { remainingUserSchema } from "../inventory/blast-radius-schema.js";
 
 const namedSchema = z.strictObject({
   kind: z.string(),

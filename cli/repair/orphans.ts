@@ -24,18 +24,22 @@ import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import { readingNotes, type ServiceAccess } from "../account/open-account.js";
-import { readAccount } from "../account/read-account.js";
 import { CommandFailure, messageOf } from "../command.js";
-import type { StackLock } from "../pulumi/pulumi-queries.js";
+import { readingNotes, type ServiceAccess } from "../inventory/open-account.js";
 import {
   exportStack,
   type OpenStack,
   openStack,
   type StackOptions,
   whileAlone,
-} from "../stack/open-stack.js";
-import { openAccounts, providerSources, type StackAccountOptions } from "../stack/stack-reading.js";
+} from "../inventory/open-stack.js";
+import { readAccount } from "../inventory/read-account.js";
+import {
+  openAccounts,
+  providerSources,
+  type StackAccountOptions,
+} from "../inventory/stack-reading.js";
+import type { StackLock } from "../pulumi/pulumi-queries.js";
 import { textTable, wrapped } from "../terminal/columns.js";
 import { textReport } from "../terminal/report.js";
 import type { foundOrphanSchema } from "./schemas.js";

@@ -7,6 +7,7 @@ import { readPlainFile } from "../../provider/kernel/files.js";
 import { isObject } from "../../provider/kernel/json.js";
 import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import { CommandFailure, messageOf } from "../command.js";
+import { type OpenStack, projectIn, type StackOptions } from "../inventory/open-stack.js";
 import { isRunning } from "../pulumi/processes.js";
 import { pulumiPlace } from "../pulumi/project-files.js";
 import {
@@ -19,7 +20,6 @@ import {
   queryPulumi,
   runStackCommand,
 } from "../pulumi/pulumi-queries.js";
-import { type OpenStack, projectIn, type StackOptions } from "../stack/open-stack.js";
 import type { RepairStep } from "./schemas.js";
 
 /** Files that keep Pulumi from reading a state of a file backend, as full paths. */

@@ -16,9 +16,15 @@ import {
 import { propertiesIn } from "../../provider/lifecycle/properties.js";
 import { connected, type Declared, isHeld, resourceIn } from "../../provider/lifecycle/run.js";
 import { describe, seenObjects } from "../../provider/lifecycle/seen.js";
-import { readingNotes } from "../account/open-account.js";
-import { unreadAmong } from "../account/read-account.js";
 import { messageOf } from "../command.js";
+import { readingNotes } from "../inventory/open-account.js";
+import { unreadAmong } from "../inventory/read-account.js";
+import {
+  type AccountRead,
+  isOurType,
+  kindIn,
+  type StackReading,
+} from "../inventory/stack-reading.js";
 import {
   accountIn,
   definitionOfType,
@@ -29,7 +35,6 @@ import {
   type StateResource,
   stateValue,
 } from "../pulumi/stack-documents.js";
-import { type AccountRead, isOurType, kindIn, type StackReading } from "../stack/stack-reading.js";
 import { withCount } from "../terminal/columns.js";
 import type { RepairResult, RepairStep } from "./schemas.js";
 

@@ -1,6 +1,5 @@
 import { ownCommand } from "../../provider/kernel/package.js";
 import { messageOf } from "../command.js";
-import { logicalName, type StackExport } from "../pulumi/stack-documents.js";
 import {
   exportStack,
   type OpenStack,
@@ -8,13 +7,14 @@ import {
   type StackOptions,
   whileAlone,
   writeToState,
-} from "../stack/open-stack.js";
+} from "../inventory/open-stack.js";
 import {
   accountsIn,
   openAccounts,
   readStack,
   type StackAccountOptions,
-} from "../stack/stack-reading.js";
+} from "../inventory/stack-reading.js";
+import { logicalName, type StackExport } from "../pulumi/stack-documents.js";
 import { wrappedText } from "../terminal/columns.js";
 import { textReport } from "../terminal/report.js";
 import { changeOrphan } from "./orphans.js";

@@ -17,13 +17,13 @@ import { resources } from "../../provider/resources/index.js";
 import { kindOf } from "../emulator/running.js";
 import { withoutPace } from "../support/cli-project.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { run } from "./session.js";
 import {
   managedStack,
   pulumiSecret,
   type StackSandbox,
   stackSandbox,
-} from "./stack/stack-sandbox.js";
+} from "./inventory/stack-sandbox.js";
+import { run } from "./session.js";
 
 /** The same account twice, each with ids of its own. */
 const twoAccounts = async () => {

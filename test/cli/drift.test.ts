@@ -8,8 +8,8 @@ import { holdsSecret, wireName } from "../../provider/definition/fields.js";
 import { toWire } from "../../provider/definition/wire.js";
 import { mutationsOf } from "../definition/support/mutations.js";
 import { roleOf } from "../support/forms.js";
+import { managedStack } from "./inventory/stack-sandbox.js";
 import { run } from "./session.js";
-import { managedStack } from "./stack/stack-sandbox.js";
 
 const seed = Number(process.env.DRIFT_SEED ?? 20_261_122);
 /** Outside edits that are tried for each way of the service: more on demand. */

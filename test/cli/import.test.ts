@@ -4,7 +4,7 @@ import { type ImportOptions, importReport, runImport } from "../../cli/import/ru
 import { typeToken } from "../../provider/kernel/type-tokens.js";
 import { type OddAccount, oddAccount, oddId } from "../support/odd-account.js";
 import { withMarkedChannel } from "./export/exported.js";
-import { stackSandbox } from "./stack/stack-sandbox.js";
+import { stackSandbox } from "./inventory/stack-sandbox.js";
 
 /** The commands that import, between an emulator that holds an account and a CLI with the state of a stack. */
 const importSandbox = async ({

@@ -5,8 +5,8 @@ import type { Clock } from "../../provider/kernel/clock.js";
 import { markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
 import { kindOf } from "../emulator/running.js";
 import { roleOf } from "../support/forms.js";
+import { stackSandbox } from "./inventory/stack-sandbox.js";
 import { run } from "./session.js";
-import { stackSandbox } from "./stack/stack-sandbox.js";
 import { ownershipOf, stateText } from "./stack-documents.js";
 
 const channel = (type: string) => ({ type: `custom.${type}`, displayName: "Web", icon: "aVZC" });

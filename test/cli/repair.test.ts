@@ -5,15 +5,20 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { messageOf } from "../../cli/command.js";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+import { whileAlone } from "../../cli/inventory/open-stack.js";
 import { runOrphans } from "../../cli/repair/orphans.js";
 import { repairReport } from "../../cli/repair/repair.js";
 import { isRepaired } from "../../cli/repair/schemas.js";
-import { whileAlone } from "../../cli/stack/open-stack.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/kernel/type-tokens.js";
 import { roleOf } from "../support/forms.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { managedStack, pending, type StackSandbox, stackSandbox } from "./stack/stack-sandbox.js";
+import {
+  managedStack,
+  pending,
+  type StackSandbox,
+  stackSandbox,
+} from "./inventory/stack-sandbox.js";
 
 const web = { type: "custom.web", displayName: "Web", icon: "aVZC" };
 

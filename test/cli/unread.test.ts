@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { stackSandbox } from "./inventory/stack-sandbox.js";
 import { run } from "./session.js";
-import { stackSandbox } from "./stack/stack-sandbox.js";
 
 /** A stack that holds the whole account, in whose folder and environment commands run. */
 const inStack = async () => {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { VirtualTime } from "../../bench/session.js";
-import { accessService } from "../../cli/account/open-account.js";
-import { readAccount } from "../../cli/account/read-account.js";
+import { accessService } from "../../cli/inventory/open-account.js";
+import { readAccount } from "../../cli/inventory/read-account.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { waitOutRefusals } from "../../provider/pacing/endpoint-queue.js";
 import { pacedCalls } from "../../provider/pacing/pacer.js";

@@ -2,9 +2,9 @@ import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ensurePulumi, release } from "../../cli/get-pulumi/get-pulumi.js";
+import { whileAlone } from "../../cli/inventory/open-stack.js";
 import { privateFolder } from "../../cli/pulumi/own-folders.js";
 import { cutOffFiles, lockInFolder } from "../../cli/repair/remains.js";
-import { whileAlone } from "../../cli/stack/open-stack.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { bucketFilePath, fileBuckets } from "../../provider/pacing/shared-buckets.js";
 import {

@@ -2,7 +2,6 @@ import { join } from "node:path";
 import fc from "fast-check";
 import ts from "typescript";
 import { expect, test } from "vitest";
-import { objectInputs } from "../../../cli/account/object-inputs.js";
 import { CommandFailure } from "../../../cli/command.js";
 import {
   type ProgramSource,
@@ -22,6 +21,7 @@ import {
   quotedText,
 } from "../../../cli/export/source-text.js";
 import { importFileText } from "../../../cli/import/import-entries.js";
+import { objectInputs } from "../../../cli/inventory/object-inputs.js";
 import { isObject } from "../../../provider/kernel/json.js";
 import { lifecycle } from "../../../provider/lifecycle/index.js";
 import { createRun } from "../../../provider/lifecycle/run.js";

@@ -1,15 +1,15 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { objectInputs } from "../../../cli/account/object-inputs.js";
-import { readAccount } from "../../../cli/account/read-account.js";
 import { driftOf } from "../../../cli/compare/drift.js";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { entryOf } from "../../../cli/import/import-entries.js";
+import { objectInputs } from "../../../cli/inventory/object-inputs.js";
+import { readAccount } from "../../../cli/inventory/read-account.js";
+import type { StackReading } from "../../../cli/inventory/stack-reading.js";
 import { openedSecrets, stackExportIn, stateValue } from "../../../cli/pulumi/stack-documents.js";
 import { stateIn, statesOf } from "../../../cli/pulumi/stack-states.js";
 import { type RepairOptions, runRepair } from "../../../cli/repair/repair.js";
-import type { StackReading } from "../../../cli/stack/stack-reading.js";
 import { type EmulatorOptions, startEmulator } from "../../../emulator/index.js";
 import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
 import { typeToken } from "../../../provider/kernel/type-tokens.js";

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { statesOf } from "../../../cli/pulumi/stack-states.js";
 import {
   blastRadius,
   blastRadiusLines,
   changesOfDestroy,
   changesOfPreview,
   type PlannedChanges,
-} from "../../../cli/stack/blast-radius.js";
+} from "../../../cli/inventory/blast-radius.js";
+import { statesOf } from "../../../cli/pulumi/stack-states.js";
 import { typeToken } from "../../../provider/kernel/type-tokens.js";
 import type { Holding } from "../../../provider/lifecycle/ownership/stack-states.js";
 import { resources } from "../../../provider/resources/index.js";

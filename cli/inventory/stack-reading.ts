@@ -12,8 +12,6 @@ import {
   readSettings,
   type SettingSource,
 } from "../../provider/service/settings.js";
-import { accessService, type Say, type ServiceAccess } from "../account/open-account.js";
-import { type AccountReading, type KindReading, readAccount } from "../account/read-account.js";
 import { CommandFailure } from "../command.js";
 import {
   accountIn,
@@ -21,7 +19,9 @@ import {
   openedValues,
   type StackExport,
 } from "../pulumi/stack-documents.js";
+import { accessService, type Say, type ServiceAccess } from "./open-account.js";
 import type { OpenStack } from "./open-stack.js";
+import { type AccountReading, type KindReading, readAccount } from "./read-account.js";
 
 /** A profile, or an explicit provider (`accountIn`); undefined for the settings without either. */
 export type AccountName = string | undefined;

@@ -7,7 +7,6 @@ import { markOn, nameOnWire, stackOfLabel } from "../../provider/lifecycle/owner
 import type { StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/lists.js";
-import type { AccountLists } from "../account/read-account.js";
 import {
   definitionOfType,
   openedValues,
@@ -21,6 +20,7 @@ import type {
   orderedStepSchema,
   remainingUserSchema,
 } from "./blast-radius-schema.js";
+import type { AccountLists } from "./read-account.js";
 
 /** An object that a run deletes. */
 interface PlannedDeletion {

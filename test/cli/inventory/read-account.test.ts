@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { accountInFile, savedAccount } from "../../../cli/account/object-inputs.js";
-import { accessService } from "../../../cli/account/open-account.js";
-import { type AccountReading, readAccount } from "../../../cli/account/read-account.js";
 import { explainSetUp } from "../../../cli/explain/explain-command.js";
+import { accountInFile, savedAccount } from "../../../cli/inventory/object-inputs.js";
+import { accessService } from "../../../cli/inventory/open-account.js";
+import { type AccountReading, readAccount } from "../../../cli/inventory/read-account.js";
 import { progressOn } from "../../../cli/terminal/progress.js";
 import { startEmulator } from "../../../emulator/index.js";
 import { conversationLimit } from "../../../provider/pacing/plan-rates.js";

@@ -4,13 +4,13 @@ import { isId } from "../../provider/kernel/object-id.js";
 import type { Service } from "../../provider/service/connect.js";
 import { setUpOperation } from "../../provider/service/http/operations.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import { askService } from "../account/open-account.js";
 import {
   accountIn,
   definitionOfType,
   logicalName,
   type StateResource,
 } from "../pulumi/stack-documents.js";
+import { askService } from "./open-account.js";
 import type { AccountName } from "./stack-reading.js";
 
 interface HeldObject {
