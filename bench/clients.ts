@@ -1,9 +1,9 @@
 import Bottleneck from "bottleneck";
 import type { Clock } from "../provider/kernel/clock.js";
 import { pacedCalls } from "../provider/pacing/pacer.js";
-import type { Pace } from "../provider/service/http/pace.js";
-import type { HttpResponse } from "../provider/service/http/transport.js";
+import type { Pace } from "../provider/service/pace.js";
 import type { Plan } from "../provider/service/plans.js";
+import type { HttpResponse } from "../provider/service/transport.js";
 
 /** What a client knows from the start. A client that detects limits itself ignores this. */
 interface GivenLimits {

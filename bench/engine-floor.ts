@@ -10,7 +10,7 @@ import { type Emulator, startEmulator } from "../emulator/index.js";
 import { pointerTo } from "../provider/dynamic/pointer.js";
 import { packageRoot } from "../provider/kernel/package.js";
 import { typeToken } from "../provider/kernel/type-tokens.js";
-import { defaultScopes } from "../provider/service/http/operations.js";
+import { defaultScopes } from "../provider/service/operations.js";
 import type { CommandFigure, EngineFigure } from "./figures.js";
 import { kind } from "./session.js";
 

@@ -4,11 +4,11 @@ import type { Clock } from "../provider/kernel/clock.js";
 import { limitOf } from "../provider/pacing/plan-rates.js";
 import { authentication } from "../provider/resources/authentication.js";
 import { connectService, type Service } from "../provider/service/connect.js";
-import type { Pace } from "../provider/service/http/pace.js";
-import { httpTransport, type Transport } from "../provider/service/http/transport.js";
 import type { WireObject } from "../provider/service/lists.js";
+import type { Pace } from "../provider/service/pace.js";
 import type { Plan } from "../provider/service/plans.js";
 import { readSettings } from "../provider/service/settings.js";
+import { httpTransport, type Transport } from "../provider/service/transport.js";
 import type { RateLimitClient } from "./clients.js";
 
 interface Timer {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { isConversationError } from "../../provider/kernel/errors.js";
-import { grantOf, type TokenGrant, tokenRequest } from "../../provider/service/http/client.js";
+import { grantOf, type TokenGrant, tokenRequest } from "../../provider/service/client.js";
 import {
   allOperations,
   endpointName,
@@ -8,7 +8,9 @@ import {
   type Operation,
   runtimeOperations,
   scopes as scopeNames,
-} from "../../provider/service/http/operations.js";
+} from "../../provider/service/operations.js";
+import type { Settings } from "../../provider/service/setting-table.js";
+import { settingLabel, settingNames } from "../../provider/service/settings.js";
 import {
   connectionFault,
   type HttpResponse,
@@ -17,9 +19,7 @@ import {
   proxySetting,
   type Transport,
   TransportFailure,
-} from "../../provider/service/http/transport.js";
-import type { Settings } from "../../provider/service/setting-table.js";
-import { settingLabel, settingNames } from "../../provider/service/settings.js";
+} from "../../provider/service/transport.js";
 import { messageOf } from "../command.js";
 import { withCount } from "../terminal/columns.js";
 import { type DoctorCheck, fail, ok, skipped, warn } from "./setting-checks.js";

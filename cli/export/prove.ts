@@ -11,7 +11,7 @@ import { isId } from "../../provider/kernel/object-id.js";
 import { packageName, packageRoot } from "../../provider/kernel/package.js";
 import { readMark } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
-import { defaultScopes } from "../../provider/service/http/operations.js";
+import { defaultScopes } from "../../provider/service/operations.js";
 import { type Settings, settingTable } from "../../provider/service/setting-table.js";
 import { profilePrefix } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";

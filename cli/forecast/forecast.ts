@@ -2,7 +2,7 @@ import { referencesOf } from "../../provider/definition/fields.js";
 import { typeToken } from "../../provider/kernel/type-tokens.js";
 import { burstShare, conversationLimit } from "../../provider/pacing/plan-rates.js";
 import { resources } from "../../provider/resources/index.js";
-import type { Endpoint } from "../../provider/service/http/operations.js";
+import type { Endpoint } from "../../provider/service/operations.js";
 import { monthlyQuotas, type Plan, plans } from "../../provider/service/plans.js";
 import {
   accountTitle,

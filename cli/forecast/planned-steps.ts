@@ -1,10 +1,10 @@
 import type { Definition } from "../../provider/definition/define.js";
+import { listCalls, usualPage } from "../../provider/service/lists.js";
 import {
   type Endpoint,
   type SetUpAction,
   setUpOperation,
-} from "../../provider/service/http/operations.js";
-import { listCalls, usualPage } from "../../provider/service/lists.js";
+} from "../../provider/service/operations.js";
 import {
   accountIn,
   definitionOfType,

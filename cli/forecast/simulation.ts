@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { endpointName } from "../../provider/service/http/operations.js";
+import { endpointName } from "../../provider/service/operations.js";
 import { accountTitle } from "../../provider/service/settings.js";
 import type { PlannedCalls, PlannedStep, Workload } from "./planned-steps.js";
 

@@ -12,7 +12,7 @@ import {
   outputFields,
 } from "../../provider/definition/define.js";
 import { referencesOf, referencesTo } from "../../provider/definition/fields.js";
-import { allOperations, endpointName, scopes } from "../../provider/service/http/operations.js";
+import { allOperations, endpointName, scopes } from "../../provider/service/operations.js";
 import { describeSettings } from "../../provider/service/settings.js";
 import { callsOf, type StepAction } from "../forecast/planned-steps.js";
 import { classFacts, exampleOf } from "./resource-classes.js";

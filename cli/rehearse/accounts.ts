@@ -7,7 +7,7 @@ import {
   type Scope,
   scopes as serviceScopes,
   setUpOperation,
-} from "../../provider/service/http/operations.js";
+} from "../../provider/service/operations.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { accountTitle, isProviderAccount } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";

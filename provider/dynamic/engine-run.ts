@@ -9,7 +9,7 @@ import {
   type RunEnvironment,
 } from "../lifecycle/run.js";
 import { emulatedSettings } from "../service/emulated-settings.js";
-import type { Pace } from "../service/http/pace.js";
+import type { Pace } from "../service/pace.js";
 import type { Plan } from "../service/plans.js";
 import type { Settings } from "../service/setting-table.js";
 import { readSettings, type SettingSource, settingLabel } from "../service/settings.js";

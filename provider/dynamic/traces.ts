@@ -7,12 +7,12 @@ import type * as Sdk from "@opentelemetry/sdk-trace-base";
 import { type Clock, systemClock } from "../kernel/clock.js";
 import { packageName, packageVersion } from "../kernel/package.js";
 import type { RunEnvironment } from "../lifecycle/run.js";
+import { type AttemptOutcome, beginCallSpan, endFailed } from "../service/call-span.js";
+import { tokenEndpoint } from "../service/client.js";
 import { connectService } from "../service/connect.js";
-import { type AttemptOutcome, beginCallSpan, endFailed } from "../service/http/call-span.js";
-import { tokenEndpoint } from "../service/http/client.js";
-import { type Endpoint, endpointName } from "../service/http/operations.js";
-import type { Pace } from "../service/http/pace.js";
-import { httpTransport, type Transport } from "../service/http/transport.js";
+import { type Endpoint, endpointName } from "../service/operations.js";
+import type { Pace } from "../service/pace.js";
+import { httpTransport, type Transport } from "../service/transport.js";
 import { loadWithSdk } from "./sdk-module.js";
 
 /** What a run needs to show its waits and calls in the engine's trace. */

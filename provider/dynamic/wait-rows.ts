@@ -1,5 +1,5 @@
 import type { Clock } from "../kernel/clock.js";
-import { type Wait, waitText } from "../service/http/pace.js";
+import { type Wait, waitText } from "../service/pace.js";
 import type { StatusLine } from "./status-line.js";
 
 /** What the rows of resources show about the waits of their calls. */

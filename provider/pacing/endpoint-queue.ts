@@ -1,7 +1,7 @@
 import { AsyncResource } from "node:async_hooks";
 import type { Clock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
-import { type Endpoint, endpointName } from "../service/http/operations.js";
+import { type Endpoint, endpointName } from "../service/operations.js";
 import {
   longestRetryAfterMs,
   type Pace,
@@ -9,8 +9,8 @@ import {
   retryAfterMs,
   unbelievedRetryAfter,
   type Wait,
-} from "../service/http/pace.js";
-import type { HttpResponse } from "../service/http/transport.js";
+} from "../service/pace.js";
+import type { HttpResponse } from "../service/transport.js";
 
 interface EndpointQueueOptions {
   readonly clock: Clock;

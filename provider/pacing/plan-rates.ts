@@ -1,5 +1,5 @@
 import { ConversationError } from "../kernel/errors.js";
-import type { Endpoint, Method } from "../service/http/operations.js";
+import type { Endpoint, Method } from "../service/operations.js";
 import { type Plan, plans } from "../service/plans.js";
 
 /** A number for each plan, such as calls per second. */

@@ -6,10 +6,8 @@ import {
   isConversationError,
 } from "../kernel/errors.js";
 import { assertId } from "../kernel/object-id.js";
-import { answeredObject, createdOf, type DatedAnswer, timesOf } from "./http/answer.js";
-import type { DatedRequest } from "./http/client.js";
-import { endpointName, setUpOperation } from "./http/operations.js";
-import type { ServiceTime } from "./http/pace.js";
+import { answeredObject, createdOf, type DatedAnswer, timesOf } from "./answer.js";
+import type { DatedRequest } from "./client.js";
 import {
   type FirstPage,
   isTooLarge,
@@ -18,6 +16,8 @@ import {
   readFirstPage,
   type WireObject,
 } from "./lists.js";
+import { endpointName, setUpOperation } from "./operations.js";
+import type { ServiceTime } from "./pace.js";
 import type { Settings } from "./setting-table.js";
 import { addressAdvice } from "./settings.js";
 

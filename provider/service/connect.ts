@@ -2,15 +2,15 @@ import { type Clock, systemClock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
 import { packageName, packageVersion } from "../kernel/package.js";
 import { waitOutRefusals } from "../pacing/endpoint-queue.js";
+import type { AccessToken, TokenParts } from "./call.js";
+import { datedRequest, type Request, tokenSource } from "./client.js";
 import { type Collections, restCollections, serviceAddress } from "./collections.js";
-import type { AccessToken, TokenParts } from "./http/call.js";
-import { datedRequest, type Request, tokenSource } from "./http/client.js";
-import type { Pace, Wait } from "./http/pace.js";
-import { serviceTime } from "./http/pace.js";
-import type { OnRepeat, RetryLimits } from "./http/retry.js";
-import { httpTransport, type Transport } from "./http/transport.js";
+import type { Pace, Wait } from "./pace.js";
+import { serviceTime } from "./pace.js";
 import { clientSecrets } from "./redaction.js";
+import type { OnRepeat, RetryLimits } from "./retry.js";
 import type { Settings } from "./setting-table.js";
+import { httpTransport, type Transport } from "./transport.js";
 
 /** What is known about the current access token; never the token itself. */
 export interface TokenInfo {

@@ -6,9 +6,9 @@ import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId, longestId } from "../kernel/object-id.js";
 import { cleaned } from "../kernel/text.js";
 import { resources } from "../resources/index.js";
-import type { Answer } from "./http/answer.js";
-import type { DatedRequest, Request } from "./http/client.js";
-import { endpointName, type Operation, setUpOperation } from "./http/operations.js";
+import type { Answer } from "./answer.js";
+import type { DatedRequest, Request } from "./client.js";
+import { endpointName, type Operation, setUpOperation } from "./operations.js";
 
 /** An object as the service sends it. */
 export type WireObject = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import { nearestHint, quoted } from "../kernel/text.js";
-import { defaultScopes } from "./http/operations.js";
+import { defaultScopes } from "./operations.js";
 import { type Plan, plans } from "./plans.js";
 
 /**

@@ -5,8 +5,8 @@ import { textAt, valueAt, withoutUndefined } from "../../provider/kernel/json.js
 import { contentTypeOf, extensionInName } from "../../provider/resources/content-types.js";
 import { assetFields, largestFile } from "../../provider/resources/message-fields.js";
 import type { SenderKind } from "../../provider/resources/message-types.js";
-import type { Request } from "../../provider/service/http/client.js";
-import { type Operation, runtimeOperations } from "../../provider/service/http/operations.js";
+import type { Request } from "../../provider/service/client.js";
+import { type Operation, runtimeOperations } from "../../provider/service/operations.js";
 import { inputInvalid, prepared, refusalDetails } from "./caller-input.js";
 import { type CallOptions, callOptions, checkedInput } from "./input-schemas.js";
 

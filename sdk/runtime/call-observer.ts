@@ -4,9 +4,9 @@ import {
   type AttemptOutcome,
   beginCallSpan,
   type TelemetryApi,
-} from "../../provider/service/http/call-span.js";
-import type { Endpoint, Method } from "../../provider/service/http/operations.js";
-import type { Transport } from "../../provider/service/http/transport.js";
+} from "../../provider/service/call-span.js";
+import type { Endpoint, Method } from "../../provider/service/operations.js";
+import type { Transport } from "../../provider/service/transport.js";
 import type { ContentTransfer } from "./content-transfer.js";
 
 /**

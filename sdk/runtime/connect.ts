@@ -6,14 +6,13 @@ import { waitOutRefusals } from "../../provider/pacing/endpoint-queue.js";
 import { type ServicePaces, servicePaces } from "../../provider/pacing/pacer.js";
 import { limitOf } from "../../provider/pacing/plan-rates.js";
 import type { BucketStore } from "../../provider/pacing/shared-buckets.js";
+import type { Answer } from "../../provider/service/answer.js";
+import { type Request, serviceRequest, tokenSource } from "../../provider/service/client.js";
 import { sharedParts } from "../../provider/service/connect.js";
-import type { Answer } from "../../provider/service/http/answer.js";
-import { type Request, serviceRequest, tokenSource } from "../../provider/service/http/client.js";
-import type { Endpoint, Method } from "../../provider/service/http/operations.js";
-import type { Pace, Wait } from "../../provider/service/http/pace.js";
-import type { RetryLimits } from "../../provider/service/http/retry.js";
-import type { Transport } from "../../provider/service/http/transport.js";
+import type { Endpoint, Method } from "../../provider/service/operations.js";
+import type { Pace, Wait } from "../../provider/service/pace.js";
 import type { Plan } from "../../provider/service/plans.js";
+import type { RetryLimits } from "../../provider/service/retry.js";
 import {
   type SettingKey,
   type Settings,
@@ -21,6 +20,7 @@ import {
   tokenAddress,
 } from "../../provider/service/setting-table.js";
 import { readSettings, settingNames } from "../../provider/service/settings.js";
+import type { Transport } from "../../provider/service/transport.js";
 import { type Assets, assetsOf } from "./assets.js";
 import {
   type CallHooks,

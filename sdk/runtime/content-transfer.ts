@@ -4,7 +4,8 @@ import { types } from "node:util";
 import type { Dispatcher } from "undici";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
-import { retryAfterMs, retryAfterText } from "../../provider/service/http/pace.js";
+import { retryAfterMs, retryAfterText } from "../../provider/service/pace.js";
+import { isLoopback } from "../../provider/service/setting-table.js";
 import {
   connecting,
   connectionFault,
@@ -12,8 +13,7 @@ import {
   dispatchersBy,
   proxyAgent,
   proxyFailure,
-} from "../../provider/service/http/transport.js";
-import { isLoopback } from "../../provider/service/setting-table.js";
+} from "../../provider/service/transport.js";
 import type { AssetCalls, SignedAddress } from "./asset-calls.js";
 import { anyFunction, callOptions, checkedOptions, timeLimit } from "./input-schemas.js";
 

@@ -32,16 +32,16 @@ export {
   senderKinds,
   sendersOf,
 } from "../../provider/resources/message-types.js";
-export type { Answer } from "../../provider/service/http/answer.js";
-export type { Method } from "../../provider/service/http/operations.js";
-export type { Wait } from "../../provider/service/http/pace.js";
-export type { RetryLimits } from "../../provider/service/http/retry.js";
+export type { Answer } from "../../provider/service/answer.js";
+export type { Method } from "../../provider/service/operations.js";
+export type { Wait } from "../../provider/service/pace.js";
+export { type Plan, plans } from "../../provider/service/plans.js";
+export type { RetryLimits } from "../../provider/service/retry.js";
 export type {
   HttpRequest,
   HttpResponse,
   Transport,
-} from "../../provider/service/http/transport.js";
-export { type Plan, plans } from "../../provider/service/plans.js";
+} from "../../provider/service/transport.js";
 export {
   type Asset,
   type AssetRequest,

@@ -38,8 +38,8 @@ import {
   senderKinds,
   sendersOf,
 } from "../../provider/resources/message-types.js";
-import type { Request } from "../../provider/service/http/client.js";
-import { endpointName, runtimeOperations } from "../../provider/service/http/operations.js";
+import type { Request } from "../../provider/service/client.js";
+import { endpointName, runtimeOperations } from "../../provider/service/operations.js";
 import { copyOf, prepared, refusalDetails } from "./caller-input.js";
 import {
   assertJson,

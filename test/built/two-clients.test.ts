@@ -5,7 +5,7 @@ import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DriftResult } from "../../cli/compare/schemas.js";
 import type { Rehearsal } from "../../cli/rehearse/rehearsal-schema.js";
-import { scopes } from "../../provider/service/http/operations.js";
+import { scopes } from "../../provider/service/operations.js";
 import { pageCommands } from "../docs/page-commands.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { closeServer, listenHere } from "../support/loopback-server.js";

@@ -20,10 +20,10 @@ import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { configEntries, stackAdvice } from "../../cli/pulumi/project-files.js";
 import { startEmulator } from "../../emulator/index.js";
 import { resources } from "../../provider/resources/index.js";
-import { defaultScopes, scopes } from "../../provider/service/http/operations.js";
-import { proxyFailure } from "../../provider/service/http/transport.js";
+import { defaultScopes, scopes } from "../../provider/service/operations.js";
 import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
 import { describeSettings } from "../../provider/service/settings.js";
+import { proxyFailure } from "../../provider/service/transport.js";
 import { FakeHub, json, raw } from "../service/support/fake-hub.js";
 import { fakePulumi, shellScript, temporaryFolder } from "../support/temporary-folder.js";
 

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { runProgram } from "../../cli/program.js";
 import { connectControl } from "../../emulator/index.js";
 import { switchTable } from "../../emulator/service/switches.js";
-import { scopes } from "../../provider/service/http/operations.js";
+import { scopes } from "../../provider/service/operations.js";
 import { connect } from "../../sdk/runtime/index.js";
 import { address, hub } from "../emulator-runtime/hub.js";
 import { listenHere, portOf } from "../support/loopback-server.js";

@@ -6,7 +6,7 @@ import {
   scopes,
   setUpActions,
   setUpOperation,
-} from "../../provider/service/http/operations.js";
+} from "../../provider/service/operations.js";
 import { readPage } from "./pages.js";
 
 const section =

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { checkServerIdentity, connect } from "node:tls";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { connectControl, type Emulator, startEmulator } from "../../emulator/index.js";
-import { httpTransport } from "../../provider/service/http/transport.js";
+import { httpTransport } from "../../provider/service/transport.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { ownTls, running } from "./running.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { waitRows } from "../../provider/dynamic/wait-rows.js";
-import type { Wait } from "../../provider/service/http/pace.js";
+import type { Wait } from "../../provider/service/pace.js";
 
 const urn = "urn:pulumi:prod::shop::conversation:index:Channel::a";
 

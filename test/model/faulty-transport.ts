@@ -4,7 +4,7 @@ import {
   httpTransport,
   type Transport,
   TransportFailure,
-} from "../../provider/service/http/transport.js";
+} from "../../provider/service/transport.js";
 import type { CallFault } from "./scenario.js";
 
 /** The process is gone: nothing is answered any more, and nobody listens. */

@@ -1,4 +1,4 @@
-import type { HttpResponse } from "../../provider/service/http/transport.js";
+import type { HttpResponse } from "../../provider/service/transport.js";
 
 type Json = Record<string, unknown>;
 

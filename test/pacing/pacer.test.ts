@@ -4,9 +4,9 @@ import { VirtualTime } from "../../bench/session.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import { pacedCalls, unlimitedBurst } from "../../provider/pacing/pacer.js";
 import { memoryBuckets } from "../../provider/pacing/shared-buckets.js";
-import { tokenEndpoint } from "../../provider/service/http/client.js";
-import type { Endpoint } from "../../provider/service/http/operations.js";
-import type { Wait } from "../../provider/service/http/pace.js";
+import { tokenEndpoint } from "../../provider/service/client.js";
+import type { Endpoint } from "../../provider/service/operations.js";
+import type { Wait } from "../../provider/service/pace.js";
 import {
   alone,
   answering,

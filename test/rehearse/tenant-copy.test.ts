@@ -17,7 +17,7 @@ import { typeToken } from "../../provider/kernel/type-tokens.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import { resources } from "../../provider/resources/index.js";
-import { defaultScopes, scopes } from "../../provider/service/http/operations.js";
+import { defaultScopes, scopes } from "../../provider/service/operations.js";
 import { run } from "../cli/session.js";
 import { hubEnvironment, hubSettings } from "./hub-environment.js";
 

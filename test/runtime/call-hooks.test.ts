@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TelemetryApi } from "../../provider/service/http/call-span.js";
+import type { TelemetryApi } from "../../provider/service/call-span.js";
 import { callObserver, telemetry } from "../../sdk/runtime/call-observer.js";
 import { connect, type RequestEvent, type ResponseEvent } from "../../sdk/runtime/index.js";
 import { JumpingClock } from "../service/support/clocks.js";

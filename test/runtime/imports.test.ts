@@ -31,7 +31,7 @@ const loadedWith = (file: string, seen = new Set<string>()): Set<string> => {
 test("loading the runtime client loads no HTTP client, no database and no Pulumi", () => {
   const loaded = [...loadedWith("sdk/runtime/index.ts")];
   expect(loaded).toContain("zod");
-  expect(loaded).toContain("provider/service/http/transport.ts");
+  expect(loaded).toContain("provider/service/transport.ts");
   const heavy = /undici|p-retry|ioredis|@pulumi|hono|node:sqlite/;
   expect(loaded.filter((name) => heavy.test(name))).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { expect, test } from "vitest";
 import { channel } from "../../provider/resources/channel.js";
 import { connectService } from "../../provider/service/connect.js";
-import { httpTransport } from "../../provider/service/http/transport.js";
+import { httpTransport } from "../../provider/service/transport.js";
 import { hubSettings } from "../rehearse/hub-environment.js";
 import { closeServer, listenHere, portOf } from "../support/loopback-server.js";
 import { TunnelProxy } from "./support/tunnel-proxy.js";

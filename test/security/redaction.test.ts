@@ -5,12 +5,12 @@ import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService } from "../../provider/service/connect.js";
+import type { Settings } from "../../provider/service/setting-table.js";
 import {
   type HttpRequest,
   type HttpResponse,
   TransportFailure,
-} from "../../provider/service/http/transport.js";
-import type { Settings } from "../../provider/service/setting-table.js";
+} from "../../provider/service/transport.js";
 import { JumpingClock } from "../service/support/clocks.js";
 import { owned } from "../support/emulated.js";
 import { formsOf, type Json, marker } from "../support/forms.js";

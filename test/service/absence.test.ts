@@ -3,7 +3,7 @@ import { account } from "../../provider/resources/account.js";
 import { channel } from "../../provider/resources/channel.js";
 import type { Collections } from "../../provider/service/collections.js";
 import type { Service } from "../../provider/service/connect.js";
-import { runtimeOperations } from "../../provider/service/http/operations.js";
+import { runtimeOperations } from "../../provider/service/operations.js";
 import { connected, failureOf } from "./support/connected.js";
 import { type Handler, json, raw } from "./support/fake-hub.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { grantOf } from "../../provider/service/http/client.js";
-import { runtimeOperations } from "../../provider/service/http/operations.js";
+import { grantOf } from "../../provider/service/client.js";
+import { runtimeOperations } from "../../provider/service/operations.js";
 import { connected, failureOf } from "./support/connected.js";
 import { type Handler, inTurn, json, raw } from "./support/fake-hub.js";
 

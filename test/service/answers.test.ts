@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { connectService } from "../../provider/service/connect.js";
-import { httpTransport, type Timer } from "../../provider/service/http/transport.js";
+import { httpTransport, type Timer } from "../../provider/service/transport.js";
 import { closeServer, listenHere, portOf } from "../support/loopback-server.js";
 import { calls } from "./support/calls.js";
 import { JumpingClock } from "./support/clocks.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { assertId } from "../../provider/kernel/object-id.js";
-import { pathOf } from "../../provider/service/http/call.js";
-import { runtimeOperations } from "../../provider/service/http/operations.js";
+import { pathOf } from "../../provider/service/call.js";
+import { runtimeOperations } from "../../provider/service/operations.js";
 import { connected, failureOf } from "./support/connected.js";
 import { json } from "./support/fake-hub.js";
 import { hostileIds } from "./support/hostile-ids.js";

@@ -1,10 +1,6 @@
 import { expect, test } from "vitest";
 import { resources } from "../../provider/resources/index.js";
-import {
-  allOperations,
-  defaultScopes,
-  setUpOperation,
-} from "../../provider/service/http/operations.js";
+import { allOperations, defaultScopes, setUpOperation } from "../../provider/service/operations.js";
 
 import { runtimeOperations, scopes, setUpOperations } from "../support/specification.js";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { waitOutRefusals } from "../../provider/pacing/endpoint-queue.js";
-import type { Endpoint } from "../../provider/service/http/operations.js";
-import type { Wait } from "../../provider/service/http/pace.js";
+import type { Endpoint } from "../../provider/service/operations.js";
+import type { Wait } from "../../provider/service/pace.js";
 import { answering, ok, refusedWith } from "../pacing/support/simulation.js";
 import { JumpingClock, ManualClock, nextTurn } from "./support/clocks.js";
 

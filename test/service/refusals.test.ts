@@ -6,7 +6,7 @@ import {
   runtimeOperations,
   scopes,
   setUpOperation,
-} from "../../provider/service/http/operations.js";
+} from "../../provider/service/operations.js";
 import { type Connected, connected, failureOf } from "./support/connected.js";
 import { type Handler, inTurn, json, raw } from "./support/fake-hub.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { orchestration } from "../../provider/resources/orchestration.js";
-import { runtimeOperations } from "../../provider/service/http/operations.js";
 import type { WireObject } from "../../provider/service/lists.js";
+import { runtimeOperations } from "../../provider/service/operations.js";
 import { connected, failureOf } from "./support/connected.js";
 import { json } from "./support/fake-hub.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { channel } from "../../provider/resources/channel.js";
-import { runtimeOperations } from "../../provider/service/http/operations.js";
+import { runtimeOperations } from "../../provider/service/operations.js";
 import { connected, failureOf } from "./support/connected.js";
 import { type Handler, inTurn, json, raw } from "./support/fake-hub.js";
 

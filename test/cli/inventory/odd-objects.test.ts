@@ -14,7 +14,7 @@ import { unknownMembers } from "../../../provider/definition/unknown-members.js"
 import { isObject } from "../../../provider/kernel/json.js";
 import { isId } from "../../../provider/kernel/object-id.js";
 import { resources } from "../../../provider/resources/index.js";
-import { defaultScopes } from "../../../provider/service/http/operations.js";
+import { defaultScopes } from "../../../provider/service/operations.js";
 import { kindOf } from "../../emulator/running.js";
 import { withoutPace } from "../../support/cli-project.js";
 import { closeServer, listenHere } from "../../support/loopback-server.js";

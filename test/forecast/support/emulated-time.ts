@@ -7,13 +7,9 @@ import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import type { Emulator } from "../../../emulator/index.js";
 import { pacedCalls } from "../../../provider/pacing/pacer.js";
 import { connectService } from "../../../provider/service/connect.js";
-import type {
-  HttpRequest,
-  HttpResponse,
-  Transport,
-} from "../../../provider/service/http/transport.js";
 import type { Plan } from "../../../provider/service/plans.js";
 import { readSettings } from "../../../provider/service/settings.js";
+import type { HttpRequest, HttpResponse, Transport } from "../../../provider/service/transport.js";
 
 /**
  * The emulator's manual clock as the clock of its clients: goes on to the next timer by itself as

@@ -2,11 +2,7 @@ import type { Clock } from "../../../provider/kernel/clock.js";
 import type { Lifecycle } from "../../../provider/lifecycle/index.js";
 import { createRun, type Run } from "../../../provider/lifecycle/run.js";
 import { connectService, type Service } from "../../../provider/service/connect.js";
-import {
-  httpTransport,
-  type Timer,
-  type Transport,
-} from "../../../provider/service/http/transport.js";
+import { httpTransport, type Timer, type Transport } from "../../../provider/service/transport.js";
 import { kindOf } from "../../emulator/running.js";
 import { doorOfTests, lifecycleThrough } from "../../support/door.js";
 import { type Emulated, emulated, settingsOf } from "../../support/emulated.js";

@@ -1,9 +1,9 @@
 import { VirtualTime } from "../../../bench/session.js";
 import type { TrueBucket } from "../../../bench/true-bucket.js";
 import { type PacingOptions, pacedCalls } from "../../../provider/pacing/pacer.js";
-import type { Endpoint } from "../../../provider/service/http/operations.js";
-import type { Pace } from "../../../provider/service/http/pace.js";
-import type { HttpResponse } from "../../../provider/service/http/transport.js";
+import type { Endpoint } from "../../../provider/service/operations.js";
+import type { Pace } from "../../../provider/service/pace.js";
+import type { HttpResponse } from "../../../provider/service/transport.js";
 
 export const create: Endpoint = { method: "POST", template: "/channels" };
 export const ok: HttpResponse = { status: 200, headers: {}, text: "{}" };

@@ -1,5 +1,5 @@
-import type { CallParameters } from "../../../provider/service/http/call.js";
-import type { Operation } from "../../../provider/service/http/operations.js";
+import type { CallParameters } from "../../../provider/service/call.js";
+import type { Operation } from "../../../provider/service/operations.js";
 
 const operation = (method: Operation["method"], template: string): Operation => ({
   method,

@@ -1,9 +1,6 @@
-import type { Clock } from "../../kernel/clock.js";
-import { ConversationError, type ErrorDetails, isConversationError } from "../../kernel/errors.js";
-import { isObject, jsonIn } from "../../kernel/json.js";
-import { clientSecrets, foreignError, shownText } from "../redaction.js";
-import type { SettingKey, Settings } from "../setting-table.js";
-import { commercialScope, settingLabel } from "../settings.js";
+import type { Clock } from "../kernel/clock.js";
+import { ConversationError, type ErrorDetails, isConversationError } from "../kernel/errors.js";
+import { isObject, jsonIn } from "../kernel/json.js";
 import {
   type Answer,
   answerOf,
@@ -20,7 +17,10 @@ import {
   type TokenParts,
 } from "./call.js";
 import type { Endpoint, Operation } from "./operations.js";
+import { clientSecrets, foreignError, shownText } from "./redaction.js";
 import { keepUnknownEffect, mayRepeat, withRetry } from "./retry.js";
+import type { SettingKey, Settings } from "./setting-table.js";
+import { commercialScope, settingLabel } from "./settings.js";
 import {
   connectionFault,
   type HttpRequest,

@@ -1,5 +1,5 @@
-import type { Definition } from "../../definition/define.js";
-import { resources } from "../../resources/index.js";
+import type { Definition } from "../definition/define.js";
+import { resources } from "../resources/index.js";
 
 /** The service's scopes (specification §5.1). */
 export const scopes = {

@@ -1,12 +1,12 @@
-import { type Field, type Fields, object } from "../../definition/define.js";
-import { fieldsByWireName, unwrapped } from "../../definition/fields.js";
+import { type Field, type Fields, object } from "../definition/define.js";
+import { fieldsByWireName, unwrapped } from "../definition/fields.js";
 import {
   ConversationError,
   type ConversationErrorCode,
   type Effect,
   type ErrorDetails,
   type ServiceNote,
-} from "../../kernel/errors.js";
+} from "../kernel/errors.js";
 import {
   isObject,
   type JsonObject,
@@ -15,14 +15,14 @@ import {
   memberOf,
   parseJson,
   withoutUndefined,
-} from "../../kernel/json.js";
-import { isId } from "../../kernel/object-id.js";
-import { quoted } from "../../kernel/text.js";
-import { shownText } from "../redaction.js";
-import { addressAdvice, settingLabel } from "../settings.js";
+} from "../kernel/json.js";
+import { isId } from "../kernel/object-id.js";
+import { quoted } from "../kernel/text.js";
 import type { Call } from "./call.js";
 import { knownScopes, type Operation } from "./operations.js";
 import { dateOf } from "./pace.js";
+import { shownText } from "./redaction.js";
+import { addressAdvice, settingLabel } from "./settings.js";
 import { connectionFault, type HttpResponse, type TransportFailure } from "./transport.js";
 
 /** The possible effect if the service may have acted: a read has none. */

@@ -1,13 +1,13 @@
-import type { Fields } from "../../definition/define.js";
-import { secretTexts } from "../../definition/fields.js";
-import type { Clock } from "../../kernel/clock.js";
-import { ConversationError } from "../../kernel/errors.js";
-import { assertId } from "../../kernel/object-id.js";
-import { secretsOfRunningCall } from "../redaction.js";
-import type { Settings } from "../setting-table.js";
+import type { Fields } from "../definition/define.js";
+import { secretTexts } from "../definition/fields.js";
+import type { Clock } from "../kernel/clock.js";
+import { ConversationError } from "../kernel/errors.js";
+import { assertId } from "../kernel/object-id.js";
 import type { Operation } from "./operations.js";
 import type { Pace } from "./pace.js";
+import { secretsOfRunningCall } from "./redaction.js";
 import type { OnRepeat, RetryLimits } from "./retry.js";
+import type { Settings } from "./setting-table.js";
 import type { Transport } from "./transport.js";
 
 /** The parameters of one call to an operation. */

@@ -1,5 +1,5 @@
-import type { Clock } from "../../kernel/clock.js";
-import { durationText } from "../../kernel/text.js";
+import type { Clock } from "../kernel/clock.js";
+import { durationText } from "../kernel/text.js";
 import type { Endpoint } from "./operations.js";
 import type { HttpResponse } from "./transport.js";
 

@@ -5,10 +5,10 @@ import {
   ConversationError,
   type ConversationErrorCode,
   type ErrorDetails,
-} from "../../kernel/errors.js";
-import { isObject } from "../../kernel/json.js";
-import { isLoopback } from "../setting-table.js";
+} from "../kernel/errors.js";
+import { isObject } from "../kernel/json.js";
 import type { Method } from "./operations.js";
+import { isLoopback } from "./setting-table.js";
 
 /** One HTTP call. */
 export interface HttpRequest {

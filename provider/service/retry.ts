@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from "../../kernel/clock.js";
-import { ConversationError, isConversationError } from "../../kernel/errors.js";
+import { type Clock, systemClock } from "../kernel/clock.js";
+import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { type Endpoint, isIdempotent } from "./operations.js";
 
 /** How often and for how long a call is repeated. */
