@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import type { z } from "zod";
+import type { ShownDelivery } from "../emulator/conversations/deliveries.js";
+import { deliveryFailures } from "../emulator/conversations/delivery-failures.js";
 import {
   type Emulator,
   type PlanName,
@@ -9,8 +11,6 @@ import {
   startEmulator,
   type TlsFiles,
 } from "../emulator/index.js";
-import type { ShownDelivery } from "../emulator/runtime/deliveries.js";
-import { deliveryFailures } from "../emulator/runtime/delivery-failures.js";
 import { isObject, jsonIn, type Printed } from "../provider/kernel/json.js";
 import { listenFailure } from "../provider/kernel/listen-failure.js";
 import { inertOutput } from "../provider/kernel/text.js";

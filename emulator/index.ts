@@ -2,24 +2,24 @@ import { randomBytes } from "node:crypto";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { controlOf } from "./control/control-routes.js";
+import { controlOf } from "./control/control.js";
 import { controlThrough, type EmulatorControl } from "./control/emulator-control.js";
-import { createRequestListener, paths } from "./http/listener.js";
-import { createService, type EmulatedServiceOptions } from "./service/service.js";
+import { createService, type EmulatedServiceOptions } from "./hub/service.js";
+import { createRequestListener, paths } from "./listener.js";
 
 export type {
   DeliveryMatch,
   EmulatorControl,
-  EmulatorSnapshot,
   EmulatorStats,
   FaultRequest,
 } from "./control/emulator-control.js";
 export { ControlError, type ControlOptions, connectControl } from "./control/emulator-control.js";
-export type { CallCounts, LogEntry } from "./http/call-log.js";
-export { type BucketLevel, type PlanName, planNames } from "./http/rate-limit.js";
-export type { StoredObject } from "./objects/store.js";
-export type { ConversationDocument, StoredMessage } from "./runtime/conversation-store.js";
-export type { DeliveryEntry } from "./runtime/deliveries.js";
+export type { EmulatorSnapshot } from "./control/snapshot.js";
+export type { ConversationDocument, StoredMessage } from "./conversations/conversation-store.js";
+export type { DeliveryEntry } from "./conversations/deliveries.js";
+export type { StoredObject } from "./objects/objects.js";
+export { type BucketLevel, type PlanName, planNames } from "./service/access.js";
+export type { CallCounts, LogEntry } from "./service/calls.js";
 export type { FaultKind, FaultRule } from "./service/faults.js";
 export {
   parseSwitch,
@@ -28,7 +28,7 @@ export {
   type SwitchName,
   switchTable,
 } from "./service/switches.js";
-export type { Client } from "./token/tokens.js";
+export type { Client } from "./tokens/clients.js";
 
 /** The certificate and key of a TLS server, as PEM text. */
 export interface TlsFiles {

@@ -32,6 +32,18 @@ const mayImport: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   // A test needs an emulator, Pulumi and a forecast: all without the commands.
   "sdk/testing": [/^(sdk|emulator|provider)\//, /^cli\/(pulumi|forecast|terminal\/columns)/],
+  // The emulator's folders are a line: each imports those before it.
+  ...Object.fromEntries(
+    ["http", "service", "tokens", "objects", "conversations", "hub", "page", "control"].map(
+      (folder, place, line) => [
+        `emulator/${folder}`,
+        [
+          /^provider\/(kernel|definition|resources)\//,
+          new RegExp(`^emulator/(${line.slice(0, place + 1).join("|")})/`),
+        ],
+      ],
+    ),
+  ),
   emulator: [/^emulator\//, /^provider\/(kernel|definition|resources)\//],
   cli: [/^(cli|emulator|provider)\//],
   bench: [/^(bench|cli|sdk|emulator|provider)\//],

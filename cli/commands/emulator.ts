@@ -1,4 +1,4 @@
-import { planNames } from "../../emulator/http/rate-limit.js";
+import { planNames } from "../../emulator/service/access.js";
 import { switchTable } from "../../emulator/service/switches.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import {

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createRequestListener, paths } from "../../emulator/http/listener.js";
+import { createService, type EmulatedService } from "../../emulator/hub/service.js";
 import type { FaultRule, StoredObject, Switches } from "../../emulator/index.js";
-import { createService, type EmulatedService } from "../../emulator/service/service.js";
+import { createRequestListener, paths } from "../../emulator/listener.js";
 import { parseSwitches } from "../../emulator/service/switches.js";
 import type { Field, Fields, ListField, MapField } from "../../provider/definition/define.js";
 import {

@@ -3,18 +3,14 @@ import { text as textOf } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { isObject, jsonIn } from "../../provider/kernel/json.js";
-import type { CallCounts, LogEntry } from "../http/call-log.js";
-import type { BucketLevel } from "../http/rate-limit.js";
-import { isStoredObject, type StoredObject } from "../objects/store.js";
-import { type AssetDocument, isAssetDocument } from "../runtime/asset-store.js";
-import {
-  type ConversationDocument,
-  isConversationDocument,
-} from "../runtime/conversation-store.js";
-import type { DeliveryEntry } from "../runtime/deliveries.js";
-import { type FaultKind, type FaultRule, faultKinds } from "../service/faults.js";
+import type { ConversationDocument } from "../conversations/conversation-store.js";
+import type { DeliveryEntry } from "../conversations/deliveries.js";
+import type { BucketLevel } from "../service/access.js";
+import type { CallCounts, LogEntry } from "../service/calls.js";
+import type { FaultRule } from "../service/faults.js";
 import { isSwitches, type Switches } from "../service/switches.js";
-import type { Client } from "../token/tokens.js";
+import type { Client } from "../tokens/clients.js";
+import type { EmulatorSnapshot } from "./snapshot.js";
 
 /**
  * The fault to set. It affects only the next call, unless `times` or `after` specifies otherwise.
@@ -104,98 +100,21 @@ export interface EmulatorStats {
   readonly tokensIssued: number;
 }
 
-/** Everything that an emulator stores, with secrets in plain text. */
-export interface EmulatorSnapshot {
-  readonly version: number;
-  /**
-   * The setup objects in each collection, such as `channels`, as clients sent them, with `id`,
-   * `created`, and `modified`.
-   */
-  readonly objects: Readonly<Record<string, readonly StoredObject[]>>;
-  readonly conversations: readonly ConversationDocument[];
-  readonly assets: readonly AssetDocument[];
-  readonly clients: readonly Client[];
-  readonly switches: Partial<Switches>;
-}
-
-const counts: z.ZodType<CallCounts> = z.object({ accepted: z.number(), refused: z.number() });
-
-const logEntry: z.ZodType<LogEntry> = z.object({
-  at: z.string(),
-  method: z.string(),
-  template: z.string(),
-  path: z.string(),
-  status: z.number(),
-  ms: z.number(),
-  clientId: z.string().exactOptional(),
-});
-
-const delivery: z.ZodType<DeliveryEntry> = z.object({
-  at: z.string(),
-  url: z.string(),
-  messageId: z.string(),
-  type: z.string(),
-  attempt: z.number(),
-  status: z.number().exactOptional(),
-  error: z.string().exactOptional(),
-});
-
-const fault: z.ZodType<FaultRule> = z.object({
-  on: z.string(),
-  kind: z.custom<FaultKind>((kind) => typeof kind === "string" && Object.hasOwn(faultKinds, kind)),
-  times: z.number(),
-  after: z.number(),
-  status: z.number().exactOptional(),
-  body: z.unknown().exactOptional(),
-  headers: z.record(z.string(), z.string()).exactOptional(),
-  ms: z.number().exactOptional(),
-  location: z.string().exactOptional(),
-});
-
-const client: z.ZodType<Client> = z.object({
-  clientId: z.string(),
-  clientSecret: z.string().exactOptional(),
-  public: z.literal(true).exactOptional(),
-  redirectUris: z.array(z.string()).exactOptional(),
-  scopes: z.array(z.string()),
-});
-
-const bucket: z.ZodType<BucketLevel> = z.object({
-  endpoint: z.string(),
-  rate: z.number(),
-  burst: z.number(),
-  tokens: z.number(),
-});
-
-const snapshot: z.ZodType<EmulatorSnapshot> = z.object({
-  version: z.number(),
-  objects: z.record(z.string(), z.array(z.custom<StoredObject>(isStoredObject))),
-  conversations: z.array(z.custom<ConversationDocument>(isConversationDocument)),
-  assets: z.array(z.custom<AssetDocument>(isAssetDocument)),
-  clients: z.array(client),
-  switches: z.custom<Partial<Switches>>((value) => typeof value === "object" && value !== null),
-});
+/** A list of what only an emulator of this version answers. */
+const listOf = <T>() => z.array(z.custom<T>(isObject));
 
 /** What the control calls answer. */
 const controlAnswers = {
   nothing: z.unknown(),
   clock: z.object({ now: z.number() }),
-  stats: z.object({
-    calls: z.record(z.string(), counts),
-    monthly: z.record(z.string(), z.number()),
-    tokensIssued: z.number(),
-  }),
-  log: z.array(logEntry),
-  deliveries: z.array(delivery),
-  deliveriesSince: z.object({
-    first: z.number(),
-    next: z.number(),
-    entries: z.array(delivery),
-  }),
-  faults: z.array(fault),
-  buckets: z.array(bucket),
-  conversations: z.array(z.custom<ConversationDocument>(isConversationDocument)),
-  snapshot,
+  stats: z.custom<EmulatorStats>((value) => isObject(value) && isObject(value.calls)),
+  log: listOf<LogEntry>(),
+  deliveries: listOf<DeliveryEntry>(),
+  deliveriesSince: z.object({ next: z.number(), entries: listOf<DeliveryEntry>() }),
+  faults: listOf<FaultRule>(),
+  buckets: listOf<BucketLevel>(),
+  conversations: listOf<ConversationDocument>(),
+  snapshot: z.custom<EmulatorSnapshot>((value) => isObject(value) && isObject(value.objects)),
   switches: z.custom<Switches>(isSwitches),
 };
 

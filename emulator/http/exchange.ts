@@ -125,102 +125,12 @@ export const sendResponse = (
     .end(text);
 };
 
-/** Maximum number of details in an error body (sibling service, assumed). */
-const mostErrors = 30;
-
 /**
  * The error for a value that has a valid form but breaks a rule, such as a reference to a missing
  * object (error 400-196, vendor; which code a missing object has is assumed).
  */
 export const invalidAttribute = (path: string, rule: string, code = "400-196"): HttpError =>
   new HttpError(400, code, `${path}: ${rule}.`, [{ key: path, value: rule }]);
-
-interface Found {
-  readonly list: { readonly path: string; readonly code: string; readonly rule: string }[];
-  hasBrokenShape: boolean;
-}
-
-/** The errors found in a body, in order. New errors are recorded at `path`. */
-export class ValidationErrors {
-  readonly #found: Found;
-
-  constructor(
-    readonly path = "",
-    found: Found = { list: [], hasBrokenShape: false },
-  ) {
-    this.#found = found;
-  }
-
-  /** Returns a view of the same errors. The view records each new error under the given member. */
-  at(member: string): ValidationErrors {
-    return new ValidationErrors(this.path ? `${this.path}.${member}` : member, this.#found);
-  }
-
-  /** Returns a view of the same errors. The view records each new error under the given item. */
-  item(index: number): ValidationErrors {
-    return new ValidationErrors(`${this.path}[${index}]`, this.#found);
-  }
-
-  /** Records that a required attribute is missing (error 400-143, vendor). */
-  missing(): void {
-    this.#add("400-143", "a required attribute is missing");
-  }
-
-  /** Records a value that is not allowed (error 400-196, vendor). */
-  invalid(rule: string): void {
-    this.#add("400-196", rule);
-  }
-
-  /** Records a text or a list that is too long (error 400-358, vendor). */
-  tooLong(rule: string): void {
-    this.#add("400-358", rule);
-  }
-
-  /** Records a value that must be unique within the body (error 400-138, vendor). */
-  duplicate(): void {
-    this.#add("400-138", "must be unique");
-  }
-
-  /** Records a member that the schema does not have (error 400-420, vendor). */
-  unknown(rule = "is not a known attribute"): void {
-    this.#add("400-420", rule);
-  }
-
-  /** Records that a value is not one of the allowed words (error 400-196, vendor). */
-  notAllowed(words: readonly string[]): void {
-    this.#add("400-196", `must be one of ${words.join(", ")}`);
-  }
-
-  /** Records a message type that this sender may not send (error 400-199, vendor). */
-  notForSender(words: readonly string[]): void {
-    this.#add("400-199", `must be one of ${words.join(", ")} for this sender`);
-  }
-
-  /** Records a value of another type (error 400-196, vendor). */
-  wrongType(rule: string): void {
-    this.#found.hasBrokenShape = true;
-    this.#add("400-196", rule);
-  }
-
-  /** Whether a value has another type. */
-  get hasBrokenShape(): boolean {
-    return this.#found.hasBrokenShape;
-  }
-
-  /** @throws HttpError for the first error, with all errors as details */
-  assertNone(): void {
-    const { list } = this.#found;
-    const [first] = list;
-    if (!first) return;
-    const details = list.map(({ path, rule }) => ({ key: path, value: rule }));
-    throw new HttpError(400, first.code, `${first.path}: ${first.rule}.`, details);
-  }
-
-  #add(code: string, rule: string): void {
-    const { list } = this.#found;
-    if (list.length < mostErrors) list.push({ path: this.path, code, rule });
-  }
-}
 
 const mostBytes = 2 * 1024 * 1024;
 /** A caller who is still sending reads no answer; this much of a large body is read and dropped. */

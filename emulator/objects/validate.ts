@@ -13,8 +13,80 @@ import {
 } from "../../provider/definition/define.js";
 import { defaultIn, fieldsByWireName, membersOf } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
-import { ValidationErrors } from "../http/exchange.js";
-import { type Switches, vendorWord } from "../service/switches.js";
+import { HttpError } from "../http/exchange.js";
+import type { Switches } from "../service/switches.js";
+
+const neutral = "platform_";
+
+/**
+ * An identifier on the wire, with the vendor's word instead of `platform`. Deliberately independent
+ * of the provider and the client, so that the emulator does not accept their mistakes.
+ */
+export const vendorWord = (
+  word: string,
+  { platformName }: Pick<Switches, "platformName">,
+): string => (word.startsWith(neutral) ? `${platformName}_${word.slice(neutral.length)}` : word);
+
+/** What can be wrong with a value: the vendor's code, and the rule in words where it is always the same. */
+const errorKinds = {
+  missing: ["400-143", "a required attribute is missing"],
+  /** A value that is not allowed. */
+  invalid: ["400-196", "is not allowed"],
+  /** A value of another type: nothing can be said of what is in it. */
+  wrongType: ["400-196", "has another type"],
+  /** A text or a list. */
+  tooLong: ["400-358", "is too long"],
+  /** Within the body. */
+  duplicate: ["400-138", "must be unique"],
+  /** A member that the schema does not have. */
+  unknown: ["400-420", "is not a known attribute"],
+  /** A message type that this sender may not send. */
+  notForSender: ["400-199", "is not for this sender"],
+} as const;
+
+type ErrorKind = keyof typeof errorKinds;
+
+/** The errors found in a body, in order. New errors are recorded at `path`. */
+export class ValidationErrors {
+  constructor(
+    readonly path = "",
+    private readonly found: {
+      readonly path: string;
+      readonly kind: ErrorKind;
+      readonly rule: string;
+    }[] = [],
+  ) {}
+
+  /** Returns a view of the same errors. The view records each new error under the given member. */
+  at(member: string): ValidationErrors {
+    return new ValidationErrors(this.path ? `${this.path}.${member}` : member, this.found);
+  }
+
+  /** Returns a view of the same errors. The view records each new error under the given item. */
+  item(index: number): ValidationErrors {
+    return new ValidationErrors(`${this.path}[${index}]`, this.found);
+  }
+
+  report(kind: ErrorKind, rule: string = errorKinds[kind][1]): void {
+    this.found.push({ path: this.path, kind, rule });
+  }
+
+  /** Whether a value has another type. */
+  get hasBrokenShape(): boolean {
+    return this.found.some(({ kind }) => kind === "wrongType");
+  }
+
+  /** @throws HttpError for the first error, with all errors as details */
+  assertNone(): void {
+    const [first] = this.found;
+    if (!first) return;
+    const details = this.found.map(({ path, rule }) => ({ key: path, value: rule }));
+    throw new HttpError(400, errorKinds[first.kind][0], `${first.path}: ${first.rule}.`, details);
+  }
+}
+
+/** The rule for a value that must be one of some words. */
+export const oneOf = (words: readonly string[]): string => `must be one of ${words.join(", ")}`;
 
 /** Reports a size that is out of bounds; returns whether it is within them. */
 const checkSize = (
@@ -26,8 +98,8 @@ const checkSize = (
   const isSmall = min !== undefined && size < min;
   const isLarge = max !== undefined && size > max;
   const count = (limit = 0): string => `${limit} ${unit}${limit === 1 ? "" : "s"}`;
-  if (isSmall) errors.invalid(`must have at least ${count(min)}`);
-  else if (isLarge) errors.tooLong(`must have at most ${count(max)}`);
+  if (isSmall) errors.report("invalid", `must have at least ${count(min)}`);
+  else if (isLarge) errors.report("tooLong", `must have at most ${count(max)}`);
   return !isSmall && !isLarge;
 };
 
@@ -59,26 +131,27 @@ const checkText = (
   words: readonly string[] | undefined,
   errors: ValidationErrors,
 ) => {
-  if (typeof value !== "string") return errors.wrongType("must be a string");
-  if (words) return words.includes(value) ? undefined : errors.notAllowed(words);
+  if (typeof value !== "string") return errors.report("wrongType", "must be a string");
+  if (words) return words.includes(value) ? undefined : errors.report("invalid", oneOf(words));
   if (!checkSize(value.length, field, "character", errors) || !field.format) return;
   const { fits, rule } = formats[field.format];
-  if (!fits(value)) errors.invalid(rule);
+  if (!fits(value)) errors.report("invalid", rule);
 };
 
 const checkNumber = (field: NumberField, value: unknown, errors: ValidationErrors) => {
   // JSON can hold numbers that are too large for any number here.
   if (typeof value !== "number" || !Number.isFinite(value))
-    return errors.wrongType("must be a number");
-  if (field.integer && !Number.isInteger(value)) return errors.invalid("must be a whole number");
+    return errors.report("wrongType", "must be a number");
+  if (field.integer && !Number.isInteger(value))
+    return errors.report("invalid", "must be a whole number");
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = field;
   if (value < min || value > max)
-    errors.invalid(`must be ${value < min ? `at least ${min}` : `at most ${max}`}`);
+    errors.report("invalid", `must be ${value < min ? `at least ${min}` : `at most ${max}`}`);
 };
 
 /** The ID of another object. */
 const checkId = (value: unknown, errors: ValidationErrors) => {
-  if (typeof value !== "string") return errors.wrongType("must be a string");
+  if (typeof value !== "string") return errors.report("wrongType", "must be a string");
   checkSize(value.length, { min: idLength, max: idLength }, "character", errors);
 };
 
@@ -101,14 +174,14 @@ const checkRule = (rule: MemberRule, values: JsonObject, errors: ValidationError
   if ("atLeastOne" in rule) {
     const { atLeastOne } = rule;
     if (atLeastOne.every((member) => isMissing(values[member])))
-      errors.at(atLeastOne.join(" or ")).missing();
+      errors.at(atLeastOne.join(" or ")).report("missing");
     return;
   }
   const needed = neededMember(rule, values);
   if (needed === undefined) return;
   const reason = `is not an attribute of ${rule.discriminator} ${values[rule.discriminator]}`;
   for (const other of Object.values(rule.exactlyOne))
-    if (other !== needed && !isMissing(values[other])) errors.at(other).unknown(reason);
+    if (other !== needed && !isMissing(values[other])) errors.at(other).report("unknown", reason);
 };
 
 const checkUnique = (key: string, items: readonly unknown[], errors: ValidationErrors): void => {
@@ -116,7 +189,7 @@ const checkUnique = (key: string, items: readonly unknown[], errors: ValidationE
   items.forEach((item, place) => {
     const value = isObject(item) ? item[key] : undefined;
     if (isMissing(value)) return;
-    if (seen.has(value)) errors.item(place).at(key).duplicate();
+    if (seen.has(value)) errors.item(place).at(key).report("duplicate");
     seen.add(value);
   });
 };
@@ -134,7 +207,7 @@ const checkNames = (
   errors: ValidationErrors,
 ): void => {
   for (const name of Object.keys(values))
-    if (!isKnown(name)) errors.at(name.slice(0, 100)).unknown();
+    if (!isKnown(name)) errors.at(name.slice(0, 100)).report("unknown");
 };
 
 /** Checks values, each against its field, and returns them in the form to store. */
@@ -154,7 +227,7 @@ class Validator {
       const isRequired = field.required || name === needed;
       if (value !== undefined && !(value === null && isRequired))
         return [name, this.#field(field, value, errors.at(name))];
-      if (isRequired) errors.at(name).missing();
+      if (isRequired) errors.at(name).report("missing");
       return [name, defaultIn(field)];
     });
     checkNames(values, (name) => known.has(name), errors);
@@ -165,10 +238,10 @@ class Validator {
   #field(field: Field, value: unknown, errors: ValidationErrors): unknown {
     const key = envelopeOf(field);
     if (!key) return this.#value(field, value, errors);
-    if (!isObject(value)) return errors.wrongType("must be an object");
+    if (!isObject(value)) return errors.report("wrongType", "must be an object");
     const { [key]: inner } = value;
     const checked = isMissing(inner)
-      ? errors.at(key).missing()
+      ? errors.at(key).report("missing")
       : this.#value(field, inner, errors.at(key));
     checkNames(value, (name) => name === key, errors);
     return { [key]: checked };
@@ -186,14 +259,14 @@ class Validator {
         checkNumber(field, value, errors);
         return value;
       case "flag":
-        if (typeof value !== "boolean") errors.wrongType("must be true or false");
+        if (typeof value !== "boolean") errors.report("wrongType", "must be true or false");
         return value;
       case "reference":
         checkId(value, errors);
         return value;
       case "object":
         if (isObject(value)) return this.fields(field, value, errors);
-        return errors.wrongType("must be an object");
+        return errors.report("wrongType", "must be an object");
       case "list":
         return this.#list(field, value, errors);
       case "map":
@@ -202,7 +275,7 @@ class Validator {
   }
 
   #list(field: ListField, items: unknown, errors: ValidationErrors): unknown {
-    if (!Array.isArray(items)) return errors.wrongType("must be an array");
+    if (!Array.isArray(items)) return errors.report("wrongType", "must be an array");
     checkSize(items.length, field, "item", errors);
     const checked = items.map((item, place) => this.#field(field.of, item, errors.item(place)));
     for (const name of field.unique ? identityOf(field) : []) checkUnique(name, items, errors);
@@ -210,21 +283,22 @@ class Validator {
   }
 
   #map(field: MapField, entries: unknown, errors: ValidationErrors): unknown {
-    if (!Array.isArray(entries)) return errors.wrongType("must be an array");
+    if (!Array.isArray(entries)) return errors.report("wrongType", "must be an array");
     checkSize(entries.length, field, "item", errors);
     checkUnique(membersOf(field).key, entries, errors);
     return entries.map((entry, place) => this.#entry(field, entry, errors.item(place)));
   }
 
   #entry(field: MapField, entry: unknown, errors: ValidationErrors): unknown {
-    if (!isObject(entry)) return errors.wrongType("must be an object");
+    if (!isObject(entry)) return errors.report("wrongType", "must be an object");
     const { key, value: member } = membersOf(field);
     const { [key]: name, [member]: value } = entry;
-    if (isMissing(name)) errors.at(key).missing();
-    else if (typeof name !== "string") errors.at(key).wrongType("must be a string");
-    else if (field.keys?.includes(name) === false) errors.at(key).notAllowed(field.keys);
+    if (isMissing(name)) errors.at(key).report("missing");
+    else if (typeof name !== "string") errors.at(key).report("wrongType", "must be a string");
+    else if (field.keys?.includes(name) === false)
+      errors.at(key).report("invalid", oneOf(field.keys));
     else checkSize(name.length, keyLengths, "character", errors.at(key));
-    if (isMissing(value)) return errors.at(member).missing();
+    if (isMissing(value)) return errors.at(member).report("missing");
     const checked = this.#field(field.of, value, errors.at(member));
     checkNames(entry, (other) => other === key || other === member, errors);
     return { [key]: name, [member]: checked };

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, jsonIn, objectOf } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
-import { routes } from "../http/api.js";
-import type { CallContent, CallLog, Check, KeptBody, ShownCall } from "../http/call-log.js";
 import { isDeeperThan, mostDepth } from "../http/exchange.js";
+import { routes } from "../hub/routes.js";
 import { mask, shownMembers } from "../objects/secrets.js";
+import type { CallContent, CallLog, Check, KeptBody, ShownCall } from "../service/calls.js";
 
 /** Why a call is refused, in one sentence, and the documentation section with more information. */
 const explain = (rule: string, section: string, page = "troubleshooting.md") => ({
@@ -79,12 +79,12 @@ export interface ShownBody {
 }
 
 const shownBody = (call: ShownCall, kept: KeptBody, isAnswer: boolean): ShownBody => {
-  const { size, text, isMasked } = kept;
+  const { size, text } = kept;
   if (text === undefined) return { size, note: "is too large to be kept" };
   const body = jsonIn(text);
   if (body === undefined) return { size, note: "is not JSON" };
   if (isDeeperThan(mostDepth, body)) return { size, note: "is nested too deeply" };
-  const json = isMasked ? body : hidden(call, body, isAnswer);
+  const json = hidden(call, body, isAnswer);
   if (json === undefined)
     return { size, note: "may contain secrets that no definition identifies" };
   return { size, json };

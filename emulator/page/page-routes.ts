@@ -5,27 +5,29 @@ import { asText, objectsIn, textAt } from "../../provider/kernel/json.js";
 import { account } from "../../provider/resources/account.js";
 import { resources } from "../../provider/resources/index.js";
 import { senderKinds } from "../../provider/resources/message-types.js";
-import { routes, siblingRoute } from "../http/api.js";
-import type { RecentEntries } from "../http/call-log.js";
-import { type ControlRoutes, jsonResponse } from "../http/exchange.js";
-import { shownMembers } from "../objects/secrets.js";
-import { type StoredObject, storedReferences } from "../objects/store.js";
-import { isCompleted } from "../runtime/conversation-operations.js";
 import {
+  type ConversationDocument,
   messageJson,
-  type StoredConversation,
   type StoredMessage,
-} from "../runtime/conversation-store.js";
+} from "../conversations/conversation-store.js";
+import { isCompleted } from "../conversations/conversations.js";
 import {
   type DeliveryCause,
   type DeliveryFailure,
   deliveryFailures,
-} from "../runtime/delivery-failures.js";
-import { messageTypesOf } from "../runtime/messages.js";
-import { channelTypeOf, isAccountInUse } from "../runtime/recipients.js";
-import type { EmulatedService } from "../service/service.js";
-import { type Switch, switchTable, vendorWord } from "../service/switches.js";
-import { scopesByLabel } from "../token/tokens.js";
+} from "../conversations/delivery-failures.js";
+import { messageTypesOf } from "../conversations/messages.js";
+import { channelTypeOf, isAccountInUse } from "../conversations/recipients.js";
+import { type ControlRoutes, jsonResponse } from "../http/exchange.js";
+import { routes } from "../hub/routes.js";
+import type { EmulatedService } from "../hub/service.js";
+import { siblingRoute } from "../hub/sibling-services.js";
+import { findReferences, type StoredObject } from "../objects/objects.js";
+import { shownMembers } from "../objects/secrets.js";
+import { vendorWord } from "../objects/validate.js";
+import { scopesByLabel } from "../service/access.js";
+import type { RecentEntries } from "../service/calls.js";
+import { type Switch, switchTable } from "../service/switches.js";
 import { inspectedCall } from "./inspected-call.js";
 
 /** The last ones of each, objects of each kind: as many as can be resent after each change. */
@@ -39,7 +41,7 @@ const showObject = (definition: Definition, object: StoredObject) => ({
   name: asText(object[namingOf(definition).wire]),
   isActive: object.active !== false,
   /** `path` is the place of a reference in the object, such as `roles[0].authentication.id`. */
-  references: storedReferences(definition, object).map(({ to, id, path }) => ({
+  references: findReferences(definition, object).map(({ to, id, path }) => ({
     collection: to.collection,
     id,
     path,
@@ -52,7 +54,7 @@ const showAccount = (service: EmulatedService) => {
   const all = (each: Definition) => store.all(each.collection).slice(0, most.objects);
   return {
     objects: resources.flatMap((each) => all(each).map((object) => showObject(each, object))),
-    total: resources.reduce((sum, { collection }) => sum + store.count(collection), 0),
+    total: resources.reduce((sum, { collection }) => sum + store.all(collection).length, 0),
     /** The addresses of the accounts in use. */
     addresses: all(account)
       .filter((object) => isAccountInUse(service, object))
@@ -73,10 +75,7 @@ const membersOf = ({ store }: EmulatedService, key: string) => {
 };
 
 /** A conversation in the page's list. */
-const summarize = (
-  { conversations }: EmulatedService,
-  { id, phase, accountId, about, modified }: StoredConversation,
-) => ({
+const summarize = ({ id, phase, accountId, about, messages, modified }: ConversationDocument) => ({
   id,
   phase,
   /** The object that it runs over. */
@@ -84,15 +83,17 @@ const summarize = (
   customer: textAt(about, "customer", "name") ?? "",
   address: textAt(about, "account", "address") ?? "",
   channelType: textAt(about, "account", "channel", "type") ?? "",
-  messages: conversations.lengthOf(id),
+  messages: messages.length,
   modified,
 });
 
 /** The last changed conversations, the last one last. */
 const listConversations = (service: EmulatedService) =>
   service.conversations
-    .since(-1, most.conversations)
-    .entries.map((conversation) => summarize(service, conversation));
+    .all()
+    .toSorted((a, b) => Date.parse(a.modified) - Date.parse(b.modified))
+    .slice(-most.conversations)
+    .map(summarize);
 
 /** The time that never comes: the page may stay open for as long as an asset exists. */
 const never = 8.64e15;
@@ -109,9 +110,10 @@ const downloadsOf = ({ assets, signedUrls }: EmulatedService, messages: readonly
 /** The last messages of a conversation; null if there is none. */
 const showMessages = (service: EmulatedService, id: string) => {
   if (!service.conversations.get(id)) return null;
+  const all = service.conversations.messagesOf(id);
+  const messages = all.slice(-most.messages);
   /** The number of messages before these. */
-  const before = Math.max(0, service.conversations.lengthOf(id) - most.messages);
-  const messages = service.conversations.messagesOf(id, before);
+  const before = all.length - messages.length;
   const downloads = downloadsOf(service, messages);
   return { id, before, messages: messages.map((each) => messageJson(each)), downloads };
 };

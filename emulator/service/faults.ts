@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { noResponse, type ServiceResponse, sendResponse, serialised } from "../http/exchange.js";
-import { tooManyRequests } from "../http/rate-limit.js";
+import { tooManyRequests } from "./access.js";
 
 type Check = (value: unknown) => boolean;
 

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
+import { chmodSync, closeSync, openSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 
 /** How the data is kept; a later way gets a higher number. */
@@ -7,36 +7,22 @@ const dataVersion = 1;
 /** Nobody else may read it: secrets are in it in plain text. */
 const ownerOnly = 0o600;
 
-/** The first bytes of every SQLite file. */
-const beginning = "SQLite format 3\0";
-
-const beginningOf = (file: string): string => {
-  const bytes = Buffer.alloc(beginning.length);
-  const descriptor = openSync(file, "r");
-  try {
-    return bytes.toString("latin1", 0, readSync(descriptor, bytes));
-  } finally {
-    closeSync(descriptor);
-  }
-};
+/** No SQLite file is shorter; SQLite itself would overwrite a shorter one. */
+const shortest = 512;
 
 /**
- * Asserts, before anything is changed, that a file may be the data of an emulator; creates a
- * missing file, for its owner only.
+ * Creates a missing data file, private to its owner, as are SQLite's files beside it.
  *
- * @throws Error if it is anything else
+ * @throws Error if it cannot be the data of an emulator, without changing anything
  */
-const assertMayBeData = (file: string): void => {
+const prepareFile = (file: string): void => {
   if (file === ":memory:") return;
   const found = statSync(file, { throwIfNoEntry: false });
-  if (!found) {
-    closeSync(openSync(file, "a", ownerOnly));
-    return;
-  }
-  if (found.isDirectory()) throw new Error("it is a folder");
-  if (!found.isFile()) throw new Error("it is not a regular file");
-  if (found.size > 0 && beginningOf(file) !== beginning)
+  if (found?.isDirectory()) throw new Error("it is a folder");
+  if (found && !found.isFile()) throw new Error("it is not a regular file");
+  if (found && found.size > 0 && found.size < shortest)
     throw new Error("it is not an emulator data file");
+  if (!found) closeSync(openSync(file, "a", ownerOnly));
 };
 
 const numberIn = (database: DatabaseSync, query: string): number =>
@@ -53,13 +39,6 @@ const assertIsNoOther = (database: DatabaseSync): void => {
     throw new Error("it is another application's database");
   if (numberIn(database, "PRAGMA user_version") > dataVersion)
     throw new Error("it is from a newer version of the emulator");
-};
-
-/** Makes a data file, and SQLite's files beside it, private to the owner. */
-const makePrivate = (file: string): void => {
-  if (file === ":memory:") return;
-  for (const each of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`])
-    if (existsSync(each)) chmodSync(each, ownerOnly);
 };
 
 /** Durable storage. Data is written here before the emulator acknowledges it. */
@@ -190,10 +169,10 @@ export const sqliteJournal = (file: string): Journal => {
   const sqlite = process.getBuiltinModule("node:sqlite");
   let database: DatabaseSync | undefined;
   try {
-    assertMayBeData(file);
+    prepareFile(file);
     database = new sqlite.DatabaseSync(file, { timeout: lockTimeoutMs });
     assertIsNoOther(database);
-    makePrivate(file);
+    if (file !== ":memory:") chmodSync(file, ownerOnly);
     return journalIn(database);
   } catch (error) {
     database?.close();

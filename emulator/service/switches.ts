@@ -86,11 +86,6 @@ export const switchTable = {
     values: ["refuse", "ignore"],
     default: "refuse",
   },
-  cors: {
-    doc: "Which pages from other origins can read responses from token URLs and signed URLs: all pages, those from the origins of registered redirect URIs, or none.",
-    values: ["any", "registered", "none"],
-    default: "any",
-  },
   deliveryRetries: {
     doc: "Number of additional attempts to deliver a message, one second apart, if the callback does not accept it.",
     values: { min: 0, max: 10 },
@@ -201,14 +196,3 @@ export const turnSwitches = (journal: Journal, switches: Switches, given: Partia
     journal.whenKept(() => Object.assign(switches, given));
   });
 };
-
-const neutral = "platform_";
-
-/**
- * An identifier on the wire, with the vendor's word instead of `platform`. Deliberately independent
- * of the provider and the client, so that the emulator does not accept their mistakes.
- */
-export const vendorWord = (
-  word: string,
-  { platformName }: Pick<Switches, "platformName">,
-): string => (word.startsWith(neutral) ? `${platformName}_${word.slice(neutral.length)}` : word);

@@ -185,7 +185,6 @@ const inspected = async (service: Running, place: number) => {
 
 const sentinel = "hunter2-anywhere";
 /** What stands for a value that the emulator does not know. */
-const unknown = "******** (unknown)";
 
 /** Values of a field with the sentinel in each of its secrets, in the right shape and in wrong ones. */
 const withSentinel = (field: Field): readonly unknown[] => {
@@ -282,38 +281,30 @@ test("a refusal that a switch or a fault decides is explained by its status", as
 });
 
 test.each([
-  ["a wrong secret", { client_secret: sentinel }, "invalid_client", { client_id: "emulator" }],
-  ["an unknown client", { client_id: "nobody" }, "invalid_client", { client_id: unknown }],
-  ["a secret as the id", { client_id: sentinel }, "invalid_client", { client_id: unknown }],
-  ["a secret as the scope", { scope: sentinel }, "invalid_scope", { scope: unknown }],
-  ["a secret as the type", { grant_type: sentinel }, "unsupported_", { grant_type: unknown }],
-  ["no secret", { client_secret: "" }, "invalid_request", { client_secret: "" }],
-  ["a secret as a name", { [sentinel]: sentinel }, "", { client_secret: "********" }],
-])(
-  "the page lists a token call with %s, without what may be a secret",
-  async (_, changes, reason, sent) => {
-    const service = await running();
-    // What a client got is no refusal.
-    expect((await service.form(service.emulator.tokenUrl, service.credentials())).status).toBe(200);
-    const fields = new URLSearchParams(service.credentials(changes)).toString();
-    const raw = reason === "" ? `${fields}&${sentinel}=twice` : fields;
-    const headers = { "content-type": "application/x-www-form-urlencoded" };
-    const query = `?client_secret=${sentinel}`;
-    await service.send("POST", service.emulator.tokenUrl + query, { raw, headers });
-    const { calls, rates } = await look(service);
-    expect(calls).toMatchObject({ first: 0, entries: [{ method: "POST", path: "/oauth/token" }] });
-    expect(objectsIn(rates).filter(({ accepted, refused }) => accepted || refused)).toEqual([]);
-    expect(JSON.stringify(calls)).toContain(reason || "a parameter appears twice");
-    const { call, text } = await inspected(service, 0);
-    expect(call.sent).toMatchObject({ size: raw.length, json: sent });
-    expect(call.answer).toMatchObject({ json: { error: expect.stringContaining(reason) } });
-    expect(call.explanation).toMatchObject({ section: "CREDENTIALS_REFUSED" });
-    expect(await service.emulator.control.log()).toEqual([]);
-    for (const shown of [text, JSON.stringify(calls)])
-      for (const secret of [sentinel, service.emulator.clientSecret])
-        expect(shown).not.toContain(secret);
-  },
-);
+  ["a wrong secret", { client_secret: sentinel }, "invalid_client"],
+  ["a secret as the id", { client_id: sentinel }, "invalid_client"],
+  ["a secret as the type", { grant_type: sentinel }, "unsupported_"],
+  ["a secret as a name, twice", { [sentinel]: sentinel }, "a parameter appears twice"],
+])("the page lists a token call with %s, without what was sent", async (what, changes, reason) => {
+  const service = await running();
+  // What a client got is no refusal.
+  expect((await service.form(service.emulator.tokenUrl, service.credentials())).status).toBe(200);
+  const fields = new URLSearchParams(service.credentials(changes)).toString();
+  const raw = what.endsWith("twice") ? `${fields}&${sentinel}=twice` : fields;
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const query = `?client_secret=${sentinel}`;
+  await service.send("POST", service.emulator.tokenUrl + query, { raw, headers });
+  const { calls, rates } = await look(service);
+  expect(calls).toMatchObject({ first: 0, entries: [{ method: "POST", path: "/oauth/token" }] });
+  expect(objectsIn(rates).filter(({ accepted, refused }) => accepted || refused)).toEqual([]);
+  expect(JSON.stringify(calls)).toContain(reason);
+  const { call, text } = await inspected(service, 0);
+  expect(call.explanation).toMatchObject({ section: "CREDENTIALS_REFUSED" });
+  expect(await service.emulator.control.log()).toEqual([]);
+  for (const shown of [text, JSON.stringify(calls)])
+    for (const secret of [sentinel, service.emulator.clientSecret])
+      expect(shown).not.toContain(secret);
+});
 
 test("a token call that a fault refuses says so", async () => {
   const service = await running();
@@ -321,7 +312,6 @@ test("a token call that a fault refuses says so", async () => {
   await service.form(service.emulator.tokenUrl, service.credentials());
   const { call, text } = await inspected(service, 0);
   expect(call).toMatchObject({ fault: "status", explanation: { section: "Faults" } });
-  expect(call.sent).toMatchObject({ json: { client_id: "emulator", client_secret: "********" } });
   expect(text).not.toContain(service.emulator.clientSecret);
 });
 

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
-import type { ShownDelivery } from "../../emulator/runtime/deliveries.js";
-import { type DeliveryCause, deliveryFailures } from "../../emulator/runtime/delivery-failures.js";
+import type { ShownDelivery } from "../../emulator/conversations/deliveries.js";
+import {
+  type DeliveryCause,
+  deliveryFailures,
+} from "../../emulator/conversations/delivery-failures.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { roleOf } from "../support/forms.js";
 import { answering, callbackServer } from "./callback-server.js";

@@ -1,15 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { AssetStore } from "../../emulator/runtime/asset-store.js";
-import { noJournal, sqliteJournal } from "../../emulator/service/journal.js";
+import { AssetStore } from "../../emulator/conversations/assets.js";
+import { sqliteJournal } from "../../emulator/service/journal.js";
 import { type Running, running } from "../emulator/running.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { create, order, send } from "./asset-calls.js";
 import { type Hub, hub, message } from "./hub.js";
 
-/** More than one piece of a data file. */
-const content = randomBytes(600_000);
+const content = randomBytes(60_000);
 
 const dataFile = (): string => join(temporaryFolder(), "data.sqlite");
 
@@ -121,35 +120,10 @@ test("a reset of a data file is kept too", async () => {
     expect(journal.read(section)).toEqual([]);
 });
 
-test("contents beyond what the emulator holds are refused, and deleting makes room", () => {
-  const assets = new AssetStore(noJournal, 1000);
-  const asset = (id: string) => ({
-    id,
-    channelType: "custom.kiosk",
-    senderType: "customer",
-    name: "a.bin",
-    size: 600,
-    contentType: "application/octet-stream",
-    created: "2026-01-01T00:00:00.000Z",
-    uploaded: false,
-    used: false,
-  });
-  const release = assets.reserve(600);
-  expect(() => assets.reserve(600)).toThrow(/Delete assets/);
-  release();
-  assets.upload(asset("a"), Buffer.alloc(600));
-  expect(() => assets.reserve(600)).toThrow(/Delete assets/);
-  assets.remove("a");
-  expect(() => assets.reserve(600)()).not.toThrow();
-  assets.upload(asset("b"), Buffer.alloc(600));
-  assets.replaceAll([]);
-  expect(() => assets.reserve(600)()).not.toThrow();
-});
-
 test("a content that cannot be kept is a failure that can be read, and can be sent again", async () => {
   const all = await hub();
   const { json } = await create(all, { size: 3, name: "a.bin" });
-  const upload = vi.spyOn(AssetStore.prototype, "upload").mockImplementationOnce(() => {
+  const upload = vi.spyOn(AssetStore.prototype, "put").mockImplementationOnce(() => {
     throw new Error("disk I/O error");
   });
   onTestFinished(() => upload.mockRestore());

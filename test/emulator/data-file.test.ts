@@ -111,6 +111,7 @@ const stateOf = (file: string) => ({
 
 test.each<[string, (file: string) => void, string]>([
   ["a text", (file) => writeFileSync(file, "my notes"), "it is not an emulator data file"],
+  ["a long text", (file) => writeFileSync(file, "my notes".repeat(99)), "file is not a database"],
   ["one byte", (file) => writeFileSync(file, "S"), "it is not an emulator data file"],
   [
     "somebody's database",

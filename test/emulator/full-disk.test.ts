@@ -3,15 +3,15 @@ import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { putSnapshot, reset, takeSnapshot } from "../../emulator/control/control-routes.js";
-import { Store } from "../../emulator/objects/store.js";
-import { AssetStore } from "../../emulator/runtime/asset-store.js";
-import { sendMessages } from "../../emulator/runtime/conversation-operations.js";
-import { ConversationStore } from "../../emulator/runtime/conversation-store.js";
+import { putSnapshot, reset, takeSnapshot } from "../../emulator/control/snapshot.js";
+import { AssetStore } from "../../emulator/conversations/assets.js";
+import { ConversationStore } from "../../emulator/conversations/conversation-store.js";
+import { sendMessages } from "../../emulator/conversations/conversations.js";
+import { createService, type EmulatedService } from "../../emulator/hub/service.js";
+import { Store } from "../../emulator/objects/objects.js";
 import { type Journal, sqliteJournal } from "../../emulator/service/journal.js";
-import { createService, type EmulatedService } from "../../emulator/service/service.js";
 import { savedSwitches, turnSwitches } from "../../emulator/service/switches.js";
-import { Clients } from "../../emulator/token/tokens.js";
+import { Clients } from "../../emulator/tokens/clients.js";
 
 /** A journal on a disk that has room for so many more writes; the end of a transaction is one, too. */
 const onDisk = (journal: Journal) => {
@@ -81,7 +81,7 @@ const asset = (id: string) => ({
   channelType: "custom.a",
   senderType: "customer",
   name: "a.bin",
-  size: 600_000,
+  size: 600,
   contentType: "application/octet-stream",
   created: at,
   uploaded: false,
@@ -106,7 +106,7 @@ const works: Readonly<Record<string, (service: EmulatedService) => unknown>> = {
   account: ({ store }) => store.put("accounts", account),
   asset: ({ assets }) => assets.get("one") ?? assets.put(asset("one")),
   upload: ({ assets }) =>
-    assets.contentOf("one") ?? assets.upload(asset("one"), Buffer.alloc(600_000)),
+    assets.contentOf("one") ?? assets.put({ ...asset("one"), uploaded: true }, Buffer.alloc(600)),
   unload: ({ assets }) => assets.remove("one"),
   client: ({ clients }) => clients.put({ ...own, clientSecret: "another" }),
   switches: ({ journal, switches }) =>

@@ -25,7 +25,6 @@ const table: Readonly<Record<string, readonly unknown[]>> = {
   idleTimeout: ["minutes", "ignore"],
   inactiveObjects: ["unused", "used"],
   channelRestrictions: ["refuse", "ignore"],
-  cors: ["any", "registered", "none"],
   deliveryRetries: [2, 0, 10],
   assetUrlLifetime: [300, 1, 86_400],
   tokenLifetime: [3600, 1, 86_400],

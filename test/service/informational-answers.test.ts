@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Outgoing } from "../../emulator/runtime/outgoing.js";
+import { Outgoing } from "../../emulator/conversations/outgoing.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { exchangeCode } from "../../sdk/runtime/pkce.js";
 import { create } from "../matrix/support/resource.js";

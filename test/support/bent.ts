@@ -1,5 +1,5 @@
-import { paths } from "../../emulator/http/listener.js";
 import type { EmulatorOptions } from "../../emulator/index.js";
+import { paths } from "../../emulator/listener.js";
 import { mergeDeep } from "../../provider/definition/extra.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { type Ways, Wire } from "../matrix/support/wire.js";

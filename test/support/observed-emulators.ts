@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { CallLog } from "../../emulator/http/call-log.js";
-import type { Store } from "../../emulator/objects/store.js";
-import type { Outgoing } from "../../emulator/runtime/outgoing.js";
+import type { Outgoing } from "../../emulator/conversations/outgoing.js";
+import type { Store } from "../../emulator/objects/objects.js";
+import type { CallLog } from "../../emulator/service/calls.js";
 import type { Check } from "./wire-checks.js";
 import { refusalStatuses, wireCallbacks, wireError, wireOperations } from "./wire-table.js";
 

@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
-import { CallLog } from "../../emulator/http/call-log.js";
-import { Store } from "../../emulator/objects/store.js";
-import { Outgoing } from "../../emulator/runtime/outgoing.js";
+import { Outgoing } from "../../emulator/conversations/outgoing.js";
+import { Store } from "../../emulator/objects/objects.js";
+import { CallLog } from "../../emulator/service/calls.js";
 import { observeEmulators } from "./observed-emulators.js";
 
 /* Loaded into every process of a test that has an emulator: tells the test what does not fit the description. */

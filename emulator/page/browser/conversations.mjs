@@ -4,7 +4,7 @@ import * as parts from "./parts.mjs";
 import * as texts from "./texts.mjs";
 import { useLayoutEffect, useMemo, useRef } from "./vendor/hooks.mjs";
 
-/** @import { ShownDelivery } from "../../runtime/deliveries.js" */
+/** @import { ShownDelivery } from "../../conversations/deliveries.js" */
 /** @import { Known } from "./emulator.mjs" */
 /** @import { Column, Page } from "./parts.mjs" */
 

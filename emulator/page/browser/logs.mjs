@@ -13,8 +13,8 @@ import { clockTime, counted, dayTime } from "./texts.mjs";
 import { useMemo } from "./vendor/hooks.mjs";
 
 /** @import { ComponentChildren } from "preact" */
-/** @import { ShownCall, WithSubjects } from "../../http/call-log.js" */
-/** @import { ShownDelivery } from "../../runtime/deliveries.js" */
+/** @import { ShownCall, WithSubjects } from "../../service/calls.js" */
+/** @import { ShownDelivery } from "../../conversations/deliveries.js" */
 /** @import { InspectedCall } from "../inspected-call.js" */
 /** @import { Column, Page } from "./parts.mjs" */
 

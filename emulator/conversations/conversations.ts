@@ -1,20 +1,21 @@
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage } from "node:http";
 import { type JsonObject, textAt } from "../../provider/kernel/json.js";
 import { isAvailability, isDeletion } from "../../provider/resources/message-types.js";
 import { HttpError, invalidAttribute } from "../http/exchange.js";
-import type { StoredObject } from "../objects/store.js";
-import { timestamp } from "../service/clock.js";
-import type { EmulatedService, OperationHandler } from "../service/service.js";
-import { vendorWord } from "../service/switches.js";
-import { type AssetRecord, describeAsset } from "./asset-store.js";
+import type { StoredObject } from "../objects/objects.js";
+import { vendorWord } from "../objects/validate.js";
+import type { OperationHandler } from "../service/calls.js";
+import { type EmulatorClock, timestamp } from "../service/clock.js";
+import type { Journal } from "../service/journal.js";
+import { type AssetRecord, type AssetStore, describeAsset, type SignedUrls } from "./assets.js";
 import {
+  type ConversationStore,
   type StoredConversation,
   type StoredMessage,
   transcriptJson,
 } from "./conversation-store.js";
-import { type ParsedMessage, parseMessages } from "./message-parser.js";
-import { assertCarried, sideOf } from "./messages.js";
+import type { Deliveries } from "./deliveries.js";
+import { assertCarried, type ParsedMessage, parseMessages, sideOf } from "./messages.js";
 import {
   accountAt,
   accountOf,
@@ -26,15 +27,26 @@ import {
   phaseAfter,
   type RecipientRole,
   recipientOn,
+  type SetUp,
   sidesFor,
 } from "./recipients.js";
+
+/** What the operations on conversations need. */
+interface ConversationsHub extends SetUp {
+  readonly clock: EmulatorClock;
+  readonly journal: Journal;
+  readonly conversations: ConversationStore;
+  readonly assets: AssetStore;
+  readonly signedUrls: SignedUrls;
+  readonly deliveries: Deliveries;
+}
 
 /**
  * Whether a conversation is completed, because it has ended or has been idle for longer than its
  * account allows.
  */
 export const isCompleted = (
-  { store, switches, clock }: EmulatedService,
+  { store, switches, clock }: SetUp & { readonly clock: EmulatorClock },
   conversation: StoredConversation,
 ): boolean => {
   if (conversation.phase === "ended") return true;
@@ -54,11 +66,8 @@ class MessageBatch {
   readonly #deliveries: { readonly recipient: RecipientRole; readonly message: StoredMessage }[] =
     [];
 
-  constructor(
-    private readonly service: EmulatedService,
-    private readonly request: IncomingMessage,
-  ) {
-    this.#now = timestamp(service.clock.now());
+  constructor(private readonly hub: ConversationsHub) {
+    this.#now = timestamp(hub.clock.now());
   }
 
   /** @throws HttpError if the message does not fit the existing objects */
@@ -74,13 +83,12 @@ class MessageBatch {
     });
     if (!conversation) return;
     this.#assertNew(parsed, conversation.id);
-    this.#assertParent(parsed, conversation.id);
     const attachments = parsed.attachments.map((each, place) =>
       this.#attachment(each, `${parsed.path}.attachments.attachment[${place}]`),
     );
     this.#assertCarried(parsed, attachments, conversation);
     const recipients = sidesFor(sender, type, conversation.phase).map((side) =>
-      recipientOn(this.service, conversation, side),
+      recipientOn(this.hub, conversation, side),
     );
     const { id: known, ...about } = parsed.conversation;
     const message: StoredMessage = {
@@ -106,7 +114,7 @@ class MessageBatch {
 
   /** Stores everything, starts the deliveries, and returns the answers. */
   commit(): readonly JsonObject[] {
-    const { journal, conversations, assets, deliveries } = this.service;
+    const { journal, conversations, assets, deliveries } = this.hub;
     journal.together(() => {
       conversations.add([...this.#conversations.values()], this.#messages);
       for (const asset of this.#assets.values()) assets.put(asset);
@@ -130,7 +138,7 @@ class MessageBatch {
   #account({ path, conversation }: ParsedMessage): StoredObject {
     const channelType = textAt(conversation, "account", "channel", "type") ?? "";
     const address = textAt(conversation, "account", "address") ?? "";
-    const account = accountAt(this.service, channelType, address);
+    const account = accountAt(this.hub, channelType, address);
     if (account) return account;
     throw invalidAttribute(
       `${path}.conversation.account`,
@@ -144,7 +152,7 @@ class MessageBatch {
       throw new HttpError(403, "403-103", "This sender may not start a conversation.");
     return {
       id: randomUUID(),
-      phase: beginsWithBot(this.service, owner) ? "bot" : "agent",
+      phase: beginsWithBot(this.hub, owner) ? "bot" : "agent",
       accountId: owner.id,
       about: conversation,
       created: this.#now,
@@ -156,7 +164,7 @@ class MessageBatch {
   #survey(parsed: ParsedMessage): StoredConversation {
     const { path, conversation } = parsed;
     if (conversation.account !== undefined) return this.#started(this.#account(parsed), parsed);
-    const { store, conversations } = this.service;
+    const { store, conversations } = this.hub;
     const subject = conversations.get(textAt(conversation, "parent", "id") ?? "");
     const owner = subject && accountOf(store, subject);
     if (!subject || !owner)
@@ -167,8 +175,8 @@ class MessageBatch {
 
   /** The completed conversation with the message to delete; it stays completed. */
   #completed(owner: StoredObject, { path, parentId = "" }: ParsedMessage): StoredConversation {
-    const found = this.service.conversations.holding(parentId);
-    if (found?.accountId === owner.id && isCompleted(this.service, found))
+    const found = this.hub.conversations.holding(parentId);
+    if (found?.accountId === owner.id && isCompleted(this.hub, found))
       return { ...found, phase: "ended" };
     const rule = "no completed conversation on this account has such a message";
     throw invalidAttribute(`${path}.parent.id`, rule);
@@ -177,27 +185,27 @@ class MessageBatch {
   /** Whether the orchestration names somebody for the sender's side (assumed to be the reason). */
   #takesPart(owner: StoredObject, sender: ParsedMessage["sender"]): boolean {
     const side = sideOf(sender);
-    return side === "customer" || hasSide(this.service, owner, side);
+    return side === "customer" || hasSide(this.hub, owner, side);
   }
 
   /** @throws HttpError 400-630 if the conversation does not exist or has ended (public reference) */
   #continued(id: string, { path, sender }: ParsedMessage): StoredConversation {
-    const found = this.#conversations.get(id) ?? this.service.conversations.get(id);
-    if (!found || isCompleted(this.service, found) || !this.#isInUse(found))
+    const found = this.#conversations.get(id) ?? this.hub.conversations.get(id);
+    if (!found || isCompleted(this.hub, found) || !this.#isInUse(found))
       throw new HttpError(
         400,
         "400-630",
         "The conversation does not exist or has ended; start a new one.",
       );
-    const owner = accountOf(this.service.store, found);
+    const owner = accountOf(this.hub.store, found);
     if (!owner || this.#takesPart(owner, sender)) return found;
     throw new HttpError(400, "400-240", `${path}.sender: does not take part in the conversation.`);
   }
 
   /** An account that was deleted since blocks nothing. */
   #isInUse(conversation: StoredConversation): boolean {
-    const account = accountOf(this.service.store, conversation);
-    return account === undefined || isAccountInUse(this.service, account);
+    const account = accountOf(this.hub.store, conversation);
+    return account === undefined || isAccountInUse(this.hub, account);
   }
 
   #assertCarried(
@@ -205,40 +213,35 @@ class MessageBatch {
     attachments: readonly JsonObject[],
     conversation: StoredConversation,
   ): void {
-    const { store, switches } = this.service;
+    const { store, switches } = this.hub;
     const account = accountOf(store, conversation);
     if (!account || switches.channelRestrictions === "ignore") return;
     const carried = { path, type, sender, content: body.content, attachments };
-    assertCarried(channelOf(this.service, account), carried);
+    assertCarried(channelOf(this.hub, account), carried);
   }
 
   /** @throws HttpError 400-138 if the conversation has a message with this ID of its sender (vendor) */
-  #assertNew({ path, messageId }: ParsedMessage, conversationId: string): void {
-    if (messageId === undefined) return;
-    const isKnown = this.#messages.some(
+  #assertNew({ path, messageId, parentId }: ParsedMessage, conversationId: string): void {
+    const earlier = this.hub.conversations.messagesOf(conversationId);
+    const isKnown = [...earlier, ...this.#messages].some(
       (each) => each.conversationId === conversationId && each.messageId === messageId,
     );
-    if (!isKnown && !this.service.conversations.hasMessage(conversationId, messageId)) return;
-    const rule = "the conversation already has a message with this ID";
-    throw invalidAttribute(`${path}.messageId`, rule, "400-138");
-  }
-
-  #assertParent({ path, parentId }: ParsedMessage, conversationId: string): void {
-    if (parentId === undefined) return;
-    const earlier = this.service.conversations.messagesOf(conversationId);
-    if (earlier.some(({ id }) => id === parentId)) return;
-    const rule = "the conversation has no such message";
-    throw invalidAttribute(`${path}.parent.id`, rule);
+    if (isKnown) {
+      const rule = "the conversation already has a message with this ID";
+      throw invalidAttribute(`${path}.messageId`, rule, "400-138");
+    }
+    if (parentId === undefined || earlier.some(({ id }) => id === parentId)) return;
+    throw invalidAttribute(`${path}.parent.id`, "the conversation has no such message");
   }
 
   /** An attachment with the details of its asset; one of another origin stays unchanged. */
   #attachment(attachment: JsonObject, path: string): JsonObject {
     const url = textAt(attachment, "url");
-    const id = textAt(attachment, "id") ?? this.service.signedUrls.assetIdIn(url, this.request);
+    const id = textAt(attachment, "id") ?? this.hub.signedUrls.assetIdIn(url);
     if (id === undefined) return attachment;
-    const asset = this.#assets.get(id) ?? this.service.assets.get(id);
+    const asset = this.#assets.get(id) ?? this.hub.assets.get(id);
     if (!asset) {
-      if (this.service.switches.unknownReference === "accept") return attachment;
+      if (this.hub.switches.unknownReference === "accept") return attachment;
       throw invalidAttribute(path, "no asset has this ID");
     }
     this.#assets.set(id, { ...asset, used: true });
@@ -247,7 +250,7 @@ class MessageBatch {
 
   #recipientJson({ role, name }: RecipientRole): JsonObject {
     return {
-      type: vendorWord(role, this.service.switches),
+      type: vendorWord(role, this.hub.switches),
       ...(name === undefined ? {} : { participant: { name } }),
     };
   }
@@ -257,10 +260,10 @@ class MessageBatch {
  * Sends messages (specification §4.2, §6): either all messages in a request or, if one is refused,
  * none.
  */
-export const sendMessages: OperationHandler = (service, call) => {
+export const sendMessages: OperationHandler<ConversationsHub> = (hub, call) => {
   const body = call.body();
-  const batch = new MessageBatch(service, call.request);
-  for (const parsed of parseMessages(body, service.switches)) batch.add(parsed, body.metadata);
+  const batch = new MessageBatch(hub);
+  for (const parsed of parseMessages(body, hub.switches)) batch.add(parsed, body.metadata);
   return { status: 202, body: { messages: { message: batch.commit() } } };
 };
 
@@ -268,13 +271,13 @@ export const sendMessages: OperationHandler = (service, call) => {
  * Returns the details of a completed conversation (specification §4.2). For an ongoing
  * conversation, the response is 404 by default (assumed).
  */
-export const getConversation: OperationHandler = (service, { id }) => {
-  const conversation = service.conversations.get(id);
+export const getConversation: OperationHandler<ConversationsHub> = (hub, { id }) => {
+  const conversation = hub.conversations.get(id);
   if (!conversation) throw new HttpError(404, "404-101", "There is no conversation with this ID.");
-  if (!isCompleted(service, conversation)) {
-    const status = service.switches.runningConversationStatus;
+  if (!isCompleted(hub, conversation)) {
+    const status = hub.switches.runningConversationStatus;
     throw new HttpError(status, `${status}-101`, "The conversation has not completed yet.");
   }
-  const messages = transcriptJson(service.conversations.messagesOf(id));
+  const messages = transcriptJson(hub.conversations.messagesOf(id));
   return { status: 200, body: { ...conversation.about, id, messages } };
 };

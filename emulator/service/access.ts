@@ -1,6 +1,117 @@
-import type { EmulatorClock } from "../service/clock.js";
-import type { Switches } from "../service/switches.js";
-import type { ResponseHeaders, ServiceResponse } from "./exchange.js";
+import { randomBytes } from "node:crypto";
+import { HttpError, type ResponseHeaders, type ServiceResponse } from "../http/exchange.js";
+import type { EmulatorClock } from "./clock.js";
+import type { Switches } from "./switches.js";
+
+/** The subject of a token: a client itself, or a user of a public client. */
+export interface TokenClaims {
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  readonly subject: "client" | "user" | "customer";
+}
+
+/** What an authorization code is exchanged for, once. */
+interface CodeClaims extends TokenClaims {
+  readonly redirectUri: string;
+  readonly challenge: string;
+}
+
+/** Values under random keys, until they expire. */
+class ExpiringKeys<T> {
+  readonly #values = new Map<string, { readonly value: T; readonly until: number }>();
+
+  constructor(private readonly clock: EmulatorClock) {}
+
+  add(value: T, lifetimeMs: number): string {
+    const now = this.clock.now();
+    // Callers that fetch a token for every call must not fill the memory.
+    for (const [key, { until }] of this.#values) {
+      if (until > now) break;
+      this.#values.delete(key);
+    }
+    const key = randomBytes(24).toString("base64url");
+    this.#values.set(key, { value, until: now + lifetimeMs });
+    return key;
+  }
+
+  get(key: string): T | undefined {
+    const found = this.#values.get(key);
+    return found && found.until > this.clock.now() ? found.value : undefined;
+  }
+
+  delete(key: string): void {
+    this.#values.delete(key);
+  }
+}
+
+const codeLifetimeMs = 600_000;
+
+/** The valid access tokens and authorization codes. */
+export class Tokens {
+  readonly #tokens: ExpiringKeys<TokenClaims>;
+  readonly #codes: ExpiringKeys<CodeClaims>;
+  issued = 0;
+
+  constructor(clock: EmulatorClock) {
+    this.#tokens = new ExpiringKeys(clock);
+    this.#codes = new ExpiringKeys(clock);
+  }
+
+  issue(claims: TokenClaims, lifetimeMs: number): string {
+    this.issued += 1;
+    return this.#tokens.add(claims, lifetimeMs);
+  }
+
+  issueCode(claims: CodeClaims): string {
+    return this.#codes.add(claims, codeLifetimeMs);
+  }
+
+  /** Returns a code's claims, but only once. */
+  redeem(code: string): CodeClaims | undefined {
+    const claims = this.#codes.get(code);
+    this.#codes.delete(code);
+    return claims;
+  }
+
+  /**
+   * Returns the claims of a call's bearer token.
+   *
+   * @param authorization the header
+   * @throws HttpError if there is no valid token
+   */
+  authenticate(authorization = ""): TokenClaims {
+    const [, token = ""] = /^bearer +(\S+)$/i.exec(authorization.trim()) ?? [];
+    const claims = this.#tokens.get(token);
+    if (claims) return claims;
+    const message = "The token in the Authorization header is missing, invalid, or expired.";
+    throw new HttpError(401, "401-104", message, [], { "www-authenticate": "Bearer" });
+  }
+}
+
+/** Scopes by their label in the specification (§4, §5.1). */
+export const scopesByLabel = {
+  M: "app.conversation.conversationmgr.manage",
+  R: "app.conversation.conversationmgr.read",
+  IM: "app.conversation.conversationmgr.interaction.manage",
+  IR: "app.conversation.conversationmgr.interaction.read",
+} as const;
+
+export type ScopeLabel = keyof typeof scopesByLabel;
+
+/**
+ * Checks that these claims allow a call.
+ *
+ * @param labels any one of these scopes suffices; if there is none, any client or user may call
+ * @throws HttpError if they do not allow it
+ */
+export const assertScope = ({ subject, scopes }: TokenClaims, labels: readonly ScopeLabel[]) => {
+  if (labels.length === 0) return;
+  if (subject !== "client")
+    throw new HttpError(403, "403-112", "Users must not call this operation; it is for servers.");
+  const enough = labels.map((label) => scopesByLabel[label]);
+  if (!enough.some((scope) => scopes.includes(scope)))
+    throw new HttpError(403, "403-197", `The token lacks the scope ${enough.join(" or ")}.`);
+};
 
 /** The plans that a tenant can have; `none` means no limits. */
 export const planNames = ["developer", "basic", "enterprise", "none"] as const;
@@ -46,12 +157,6 @@ const siblingLimit = (rates: SiblingRates, plan: Exclude<PlanName, "none">): Lim
   return { rate, burst: limits[plan].standard.burst };
 };
 
-/**
- * Callers that make up paths must not fill the memory: beyond this many, the least recently used
- * bucket is forgotten.
- */
-const mostBuckets = 5_000;
-
 /** The state of an endpoint's token bucket. */
 export interface BucketLevel {
   /** The endpoint, such as `GET /channels`. */
@@ -84,17 +189,6 @@ export class RateLimiter {
 
   constructor(private readonly options: RateLimiterOptions) {}
 
-  /**
-   * Takes a token and returns undefined, or returns the refusal if the call exceeds the rate.
-   *
-   * @param rates of an endpoint of another service; if omitted, those of the conversation service
-   */
-  refusal(endpoint: string, rates?: SiblingRates): ServiceResponse | undefined {
-    const waitMs = this.#take(endpoint, rates);
-    if (waitMs === 0) return undefined;
-    return { status: 429, body: tooManyRequests, headers: this.#retryAfter(waitMs) };
-  }
-
   get plan(): PlanName {
     return this.options.plan;
   }
@@ -119,25 +213,21 @@ export class RateLimiter {
   }
 
   /**
-   * Takes a token and returns 0. If there is no token, returns the number of milliseconds until the
-   * next one.
+   * Takes a token and returns undefined, or returns the refusal if the call exceeds the rate.
+   *
+   * @param rates of an endpoint of another service; if omitted, those of the conversation service
    */
-  #take(endpoint: string, rates: SiblingRates | undefined): number {
+  refusal(endpoint: string, rates?: SiblingRates): ServiceResponse | undefined {
     const { clock, switches } = this.options;
     const level = this.level(endpoint, rates);
-    if (!level) return 0;
+    if (!level) return undefined;
     const { tokens, rate } = level;
     const isThere = tokens >= 1 - tolerance;
     const left = isThere || switches.refusedCosts ? Math.max(0, tokens - 1) : tokens;
-    this.#buckets.delete(endpoint);
     this.#buckets.set(endpoint, { tokens: left, at: clock.now() });
-    if (this.#buckets.size > mostBuckets) this.#forgetOldest();
-    return isThere ? 0 : ((1 - left) / rate) * 1000;
-  }
-
-  #forgetOldest(): void {
-    const [oldest = ""] = this.#buckets.keys();
-    this.#buckets.delete(oldest);
+    if (isThere) return undefined;
+    const headers = this.#retryAfter(((1 - left) / rate) * 1000);
+    return { status: 429, body: tooManyRequests, headers };
   }
 
   #retryAfter(waitMs: number): ResponseHeaders {

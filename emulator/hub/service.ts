@@ -1,18 +1,15 @@
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage } from "node:http";
-import type { JsonObject } from "../../provider/kernel/json.js";
-import { CallLog } from "../http/call-log.js";
-import type { ServiceResponse } from "../http/exchange.js";
-import { type PlanName, planNames, RateLimiter } from "../http/rate-limit.js";
-import { Store } from "../objects/store.js";
-import { AssetStore, SignedUrls } from "../runtime/asset-store.js";
-import { ConversationStore } from "../runtime/conversation-store.js";
-import { Deliveries, type ShownDelivery } from "../runtime/deliveries.js";
-import { Clients, scopesByLabel, Tokens } from "../token/tokens.js";
-import { clockKinds, createClock, type EmulatorClock } from "./clock.js";
-import { type FaultRule, Faults } from "./faults.js";
-import { dataFileError, type Journal, noJournal, sqliteJournal } from "./journal.js";
-import { parseSwitches, type Switches, savedSwitches } from "./switches.js";
+import { AssetStore, SignedUrls } from "../conversations/assets.js";
+import { ConversationStore } from "../conversations/conversation-store.js";
+import { Deliveries, type ShownDelivery } from "../conversations/deliveries.js";
+import { Store } from "../objects/objects.js";
+import { type PlanName, planNames, RateLimiter, scopesByLabel, Tokens } from "../service/access.js";
+import { CallLog } from "../service/calls.js";
+import { clockKinds, createClock, type EmulatorClock } from "../service/clock.js";
+import { Faults } from "../service/faults.js";
+import { dataFileError, type Journal, noJournal, sqliteJournal } from "../service/journal.js";
+import { parseSwitches, type Switches, savedSwitches } from "../service/switches.js";
+import { Clients } from "../tokens/clients.js";
 
 /** Options for an emulator. */
 export interface EmulatedServiceOptions {
@@ -42,21 +39,6 @@ export interface EmulatedServiceOptions {
 /** The complete state of an emulator. */
 export type EmulatedService = ReturnType<typeof serviceOn>;
 
-/** One permitted call to the service. */
-export interface OperationCall {
-  readonly request: IncomingMessage;
-  readonly query: URLSearchParams;
-  /** The value of `{id}` in the path. */
-  readonly id: string;
-  /** @throws HttpError if it is not a JSON object */
-  readonly body: () => JsonObject;
-  /** The fault for this call; some faults change the operation's behavior. */
-  readonly fault?: FaultRule;
-}
-
-/** Performs a call. Throws HttpError if the service refuses it. */
-export type OperationHandler = (service: EmulatedService, call: OperationCall) => ServiceResponse;
-
 const assertOptions = (options: EmulatedServiceOptions): void => {
   const { plan = "none", burst, clock = "real", callbackDeadlineMs = 1 } = options;
   if (!planNames.includes(plan))
@@ -75,11 +57,11 @@ const assertOptions = (options: EmulatedServiceOptions): void => {
  */
 export const createService = (options: EmulatedServiceOptions): EmulatedService => {
   assertOptions(options);
-  const given = parseSwitches({ ...options.switches });
+  const turned = parseSwitches({ ...options.switches });
   const { data } = options;
   const journal = data === undefined ? noJournal : sqliteJournal(data);
   try {
-    return serviceOn(journal, given, options);
+    return serviceOn(journal, turned, options);
   } catch (error) {
     journal.close();
     throw data === undefined ? error : dataFileError(data, error);
@@ -88,7 +70,7 @@ export const createService = (options: EmulatedServiceOptions): EmulatedService 
 
 const serviceOn = (
   journal: Journal,
-  given: Partial<Switches>,
+  turned: Partial<Switches>,
   {
     plan = "none",
     burst,
@@ -99,7 +81,7 @@ const serviceOn = (
   }: EmulatedServiceOptions,
 ) => {
   const clock = createClock(kind);
-  const switches = savedSwitches(journal, given);
+  const switches = savedSwitches(journal, turned);
   const clients = new Clients(journal, {
     clientId: "emulator",
     clientSecret: randomBytes(24).toString("hex"),

@@ -10,14 +10,13 @@ import {
 } from "../../provider/resources/message-types.js";
 import { orchestration } from "../../provider/resources/orchestration.js";
 import { participant } from "../../provider/resources/participant.js";
-import { type Store, type StoredObject, storedReferences } from "../objects/store.js";
-import { type Switches, vendorWord } from "../service/switches.js";
-import {
-  type ConversationPhase,
-  isReceipt,
-  type StoredConversation,
-} from "./conversation-store.js";
+import { findReferences, type Store, type StoredObject } from "../objects/objects.js";
+import { vendorWord } from "../objects/validate.js";
+import type { Switches } from "../service/switches.js";
+import { isReceipt, type StoredConversation } from "./conversation-store.js";
 import { sideOf } from "./messages.js";
+
+type ConversationPhase = StoredConversation["phase"];
 
 /** The conversation's phase after a message of this type. */
 export const phaseAfter = (phase: ConversationPhase, type: string): ConversationPhase => {
@@ -60,7 +59,7 @@ const referredTo = (
   object: StoredObject,
   to: Definition,
 ) => {
-  const found = storedReferences(definition, object).find((reference) => reference.to === to);
+  const found = findReferences(definition, object).find((reference) => reference.to === to);
   return found && store.get(to.collection, found.id);
 };
 

@@ -1,7 +1,5 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
-import { keptBody } from "../http/call-log.js";
 import {
   HttpError,
   readBytes,
@@ -11,11 +9,22 @@ import {
   sendResponse,
   serialised,
 } from "../http/exchange.js";
-import { mask } from "../objects/secrets.js";
-import { timestamp } from "../service/clock.js";
-import { beforeOperation, sendWithFault } from "../service/faults.js";
-import type { EmulatedService } from "../service/service.js";
-import type { TokenClaims } from "./tokens.js";
+import type { TokenClaims, Tokens } from "../service/access.js";
+import { type CallLog, keptBody } from "../service/calls.js";
+import { type EmulatorClock, timestamp } from "../service/clock.js";
+import { beforeOperation, type Faults, sendWithFault } from "../service/faults.js";
+import type { Switches } from "../service/switches.js";
+import type { Clients } from "./clients.js";
+
+/** What the token and authorization URLs need. */
+interface TokensHub {
+  readonly clock: EmulatorClock;
+  readonly clients: Clients;
+  readonly tokens: Tokens;
+  readonly faults: Faults;
+  readonly switches: Switches;
+  readonly log: CallLog;
+}
 
 /** Who the URLs are for. Users and customers have separate URLs (specification §5.3). */
 export type Audience = "user" | "customer";
@@ -37,17 +46,6 @@ class OAuthError extends HttpError {
   }
 }
 
-/** What the form of a token call holds. */
-const tokenParameters = [
-  "grant_type",
-  "client_id",
-  "client_secret",
-  "scope",
-  "code",
-  "redirect_uri",
-  "code_verifier",
-] as const;
-
 /** More than any request of the flows has; a huge form costs nothing. */
 const mostParameters = 100;
 
@@ -63,12 +61,9 @@ const requiredParameters = (parameters: URLSearchParams): ((name: string) => str
       `the request has more than ${mostParameters} parameters`,
     );
   const names = [...parameters.keys()];
-  const repeated = names.find((name, place) => names.indexOf(name) < place);
-  if (repeated !== undefined) {
-    // A name that nobody knows may be a secret in the wrong place.
-    const name = tokenParameters.find((each) => each === repeated) ?? "a parameter";
-    throw new OAuthError("invalid_request", `${name} appears twice`);
-  }
+  // Without its name: one that nobody knows may be a secret in the wrong place.
+  if (new Set(names).size < names.length)
+    throw new OAuthError("invalid_request", "a parameter appears twice");
   return (name) => {
     const value = parameters.get(name);
     if (!value) throw new OAuthError("invalid_request", `${name} is missing`);
@@ -126,7 +121,7 @@ const once = (query: URLSearchParams, name: string): string => {
  * @throws OAuthError if the client or the redirect URI is wrong; in that case, there is no redirect
  */
 export const authorize = (
-  { clients, tokens }: EmulatedService,
+  { clients, tokens }: TokensHub,
   query: URLSearchParams,
   audience: Audience,
 ): ServiceResponse => {
@@ -157,7 +152,7 @@ export const authorize = (
 type Required = (name: string) => string;
 
 const byCredentials = (
-  { clients }: EmulatedService,
+  { clients }: TokensHub,
   required: Required,
   onlyScope: string | undefined,
 ): TokenClaims => {
@@ -173,7 +168,7 @@ const byCredentials = (
 const challengeOf = (verifier: string): string => hash("sha256", verifier, "base64url");
 
 /** The second part of the code flow: specification §5.3. */
-const byCode = ({ clients, tokens }: EmulatedService, required: Required, audience: Audience) => {
+const byCode = ({ clients, tokens }: TokensHub, required: Required, audience: Audience) => {
   const [code, redirectUri] = [required("code"), required("redirect_uri")];
   const [id, verifier] = [required("client_id"), required("code_verifier")];
   if (!clients.get(id)?.public)
@@ -198,7 +193,7 @@ const byCode = ({ clients, tokens }: EmulatedService, required: Required, audien
 const grantTypes = ["client_credentials", "authorization_code"] as const;
 
 const claimsFor = (
-  service: EmulatedService,
+  hub: TokensHub,
   { method, headers }: IncomingMessage,
   text: string,
   { audience, onlyScope }: TokenAddress,
@@ -210,15 +205,15 @@ const claimsFor = (
   }
   const required = requiredParameters(new URLSearchParams(text));
   const type = required("grant_type");
-  if (type === "authorization_code") return byCode(service, required, audience);
+  if (type === "authorization_code") return byCode(hub, required, audience);
   // The customers' variant serves the code flow only.
   if (type === "client_credentials" && audience === "user")
-    return byCredentials(service, required, onlyScope);
+    return byCredentials(hub, required, onlyScope);
   const supported = audience === "user" ? grantTypes.join(" or ") : grantTypes[1];
   throw new OAuthError("unsupported_grant_type", `grant_type must be ${supported}`);
 };
 
-const issue = ({ switches, tokens }: EmulatedService, claims: TokenClaims): ServiceResponse => {
+const issue = ({ switches, tokens }: TokensHub, claims: TokenClaims): ServiceResponse => {
   const { tokenLifetime } = switches;
   const body = {
     access_token: tokens.issue(claims, tokenLifetime * 1000),
@@ -229,71 +224,6 @@ const issue = ({ switches, tokens }: EmulatedService, claims: TokenClaims): Serv
   return { status: 200, body, headers: { "cache-control": "no-store" } };
 };
 
-/**
- * The form of a token call as the log keeps it. Only what the emulator knows is shown: anything else
- * may be a secret, or a guess of one, in the wrong place.
- */
-const maskedForm = ({ clients }: EmulatedService, text: string): JsonObject => {
-  const all = clients.all();
-  const scopes = new Set(all.flatMap((client) => client.scopes));
-  const addresses = all.flatMap(({ redirectUris = [] }) => redirectUris);
-  /** Whether a value is known, by the name of its parameter; none of the others is shown. */
-  const known: Readonly<Record<string, (value: string) => boolean>> = {
-    grant_type: (value) => grantTypes.some((each) => each === value),
-    client_id: (value) => clients.get(value) !== undefined,
-    scope: (value) => scopes.has(value) || value === ".default",
-    redirect_uri: (value) => addresses.includes(value),
-  };
-  const form = new URLSearchParams(text);
-  const shown = (name: string, value: string): string => {
-    const { [name]: isKnown } = known;
-    if (value === "" || !isKnown) return value && mask;
-    const words = name === "scope" ? value.split(" ").slice(0, mostParameters) : [value];
-    return words.map((word) => (isKnown(word) ? word : `${mask} (unknown)`)).join(" ");
-  };
-  return objectOf(
-    tokenParameters.flatMap((name) => {
-      const value = form.get(name);
-      return value === null ? [] : [[name, shown(name, value)]];
-    }),
-  );
-};
-
-/** The page lists a refused call of the token URL, as it explains why no other call follows. */
-const logRefusal = (
-  service: EmulatedService,
-  { method = "" }: IncomingMessage,
-  path: string,
-  answer: ServiceResponse,
-  content: { readonly sent: Buffer; readonly fault?: string | undefined; readonly ms: number },
-): void => {
-  const { sent, fault, ms } = content;
-  const form = JSON.stringify(maskedForm(service, sent.toString("utf8")));
-  const { status, body } = answer;
-  const text = body === undefined ? "" : String(serialised(body));
-  const at = timestamp(service.clock.now());
-  const reason = reasonOf(answer);
-  const entry = {
-    at,
-    method,
-    template: path,
-    path,
-    status,
-    ms,
-    subjects: [],
-    isTokenCall: true,
-  } as const;
-  service.log.add(
-    { ...entry, ...(reason === undefined ? {} : { reason }) },
-    {
-      sent: sent.length === 0 ? undefined : { size: sent.length, text: form, isMasked: true },
-      answer: keptBody(Buffer.byteLength(text), () => text),
-      check: fault === undefined ? "credentials" : "fault",
-      ...(fault === undefined ? {} : { fault }),
-    },
-  );
-};
-
 /** One of the token URLs. */
 interface TokenAddress {
   readonly path: string;
@@ -302,26 +232,45 @@ interface TokenAddress {
   readonly onlyScope: string | undefined;
 }
 
-/** Serves the token URL: client credentials and code exchange. Logs refused calls. */
+/**
+ * Serves the token URL: client credentials and code exchange. Logs refused calls, as they explain
+ * why no other call follows, but nothing of what was sent: anything may be a secret in the wrong place.
+ */
 export const serveToken = async (
-  service: EmulatedService,
+  hub: TokensHub,
   request: IncomingMessage,
   response: ServerResponse,
   address: TokenAddress,
 ): Promise<void> => {
   const started = performance.now();
-  const fault = service.faults.take("TOKEN");
+  const fault = hub.faults.take("TOKEN");
   const sent = await readBytes(request).catch((error) => {
     if (error instanceof HttpError) return Buffer.alloc(0);
     throw error;
   });
   const early = fault && (await beforeOperation(fault, response));
   const text = sent.toString("utf8");
-  const answer =
-    early ?? responseOf(() => issue(service, claimsFor(service, request, text, address)));
+  const answer = early ?? responseOf(() => issue(hub, claimsFor(hub, request, text, address)));
   if (fault) sendWithFault(response, answer, fault);
   else sendResponse(response, answer);
   if (answer.status > 0 && answer.status < 400) return;
-  const ms = Math.round(performance.now() - started);
-  logRefusal(service, request, address.path, answer, { sent, fault: early && fault?.kind, ms });
+  const said = answer.body === undefined ? "" : String(serialised(answer.body));
+  const reason = reasonOf(answer);
+  hub.log.add(
+    {
+      at: timestamp(hub.clock.now()),
+      method: request.method ?? "",
+      template: address.path,
+      path: address.path,
+      status: answer.status,
+      ms: Math.round(performance.now() - started),
+      subjects: [],
+      isTokenCall: true,
+      ...(reason === undefined ? {} : { reason }),
+    },
+    {
+      answer: keptBody(Buffer.byteLength(said), () => said),
+      ...(early ? { check: "fault", fault: fault?.kind } : { check: "credentials" }),
+    },
+  );
 };

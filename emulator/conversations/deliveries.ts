@@ -1,12 +1,12 @@
 import { clientApplication } from "../../provider/resources/client-application.js";
-import { RecentEntries, type WithSubjects } from "../http/call-log.js";
+import { RecentEntries, type WithSubjects } from "../service/calls.js";
 import { type EmulatorClock, timestamp } from "../service/clock.js";
 import {
   CallbackClient,
   type CallbackClientOptions,
   type CallbackFailure,
   type CallbackOutcome,
-} from "./callback-client.js";
+} from "./callbacks.js";
 import type { StoredMessage, StoredStatus } from "./conversation-store.js";
 import type { RecipientRole } from "./recipients.js";
 

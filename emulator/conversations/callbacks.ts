@@ -9,7 +9,7 @@ import {
   valueAt,
 } from "../../provider/kernel/json.js";
 import { authentication } from "../../provider/resources/authentication.js";
-import type { Store, StoredObject } from "../objects/store.js";
+import type { Store, StoredObject } from "../objects/objects.js";
 import type { FaultRule, Faults } from "../service/faults.js";
 import type { Switches } from "../service/switches.js";
 import {
@@ -19,7 +19,6 @@ import {
   type StoredMessage,
 } from "./conversation-store.js";
 import { causeOfStatus, type DeliveryCause, isExampleUrl } from "./delivery-failures.js";
-import { stepsOf } from "./messages.js";
 import {
   NoAnswer,
   NoAnswerInTime,
@@ -112,6 +111,17 @@ const basic = (object: StoredObject): string => {
   const user = textAt(object, "basicAuth", "username") ?? "";
   const password = textAt(object, "basicAuth", "password") ?? "";
   return `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
+};
+
+/**
+ * The steps of a simple JSONPath, such as `$.data.accessToken` or `$.tokens[0]`; undefined for any
+ * other path.
+ */
+const stepsOf = (path: string): readonly (string | number)[] | undefined => {
+  if (!/^\$((\.[\w-]+)|(\[\d{1,4}\]))+$/.test(path)) return undefined;
+  return [...path.matchAll(/\.([\w-]+)|\[(\d+)\]/g)].map(([, name, place]) =>
+    name === undefined ? Number(place) : name,
+  );
 };
 
 const tokenIn = (text: string, path: string): string => {
