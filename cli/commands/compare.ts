@@ -61,7 +61,7 @@ suffix, or by what they refer to, but never by ID. It neither compares nor shows
     if (file !== undefined && b !== undefined)
       throw new UsageFailure("--save accepts one side: the account to save.");
     const { isDifferent, runCompare, saveAccount } = await import("../compare/comparison.js");
-    const { compareReport } = await import("../compare/reports.js");
+    const { compareReport } = await import("../compare/report.js");
     const { withProgress } = await import("../terminal/progress.js");
     const { notReadLines, textReport } = await import("../terminal/report.js");
     return withProgress(session, async (progress) => {

@@ -27,7 +27,7 @@ not read.`,
   excludes: { json: ["markdown"] },
   uses: {
     usual: {
-      json: async () => (await import("../compare/schemas.js")).driftSchema,
+      json: async () => (await import("../drift/drift.js")).driftSchema,
       exits: {
         0: "no drift",
         2: "drift",
@@ -39,8 +39,8 @@ not read.`,
   },
   usageExitCode: 1,
   work: async ({ json: _, markdown, ...options }, session) => {
-    const { runDrift } = await import("../compare/drift.js");
-    const { driftMarkdown, driftReport } = await import("../compare/reports.js");
+    const { runDrift } = await import("../drift/drift.js");
+    const { driftMarkdown, driftReport } = await import("../drift/report.js");
     const { withStep } = await import("../terminal/progress.js");
     const result = await withStep(session, "Comparing the stack with its account", (step) =>
       runDrift({ ...options, ...step }),

@@ -56,7 +56,7 @@ leftover.`,
   jsonDoc: "Print one JSON array in the format shown below.",
   uses: {
     usual: {
-      json: async () => (await import("../repair/schemas.js")).orphansSchema,
+      json: async () => (await import("../orphans/orphans.js")).orphansSchema,
       exits: {
         0: "done",
         1: "failed, refused, or an object could not be deleted or released",
@@ -68,7 +68,7 @@ leftover.`,
   work: async ({ json: _, ...given }, session) => {
     assertSensible(given);
     const { id: ids, ...options } = given;
-    const { orphansReport, runOrphans } = await import("../repair/orphans.js");
+    const { orphansReport, runOrphans } = await import("../orphans/orphans.js");
     const { withStep } = await import("../terminal/progress.js");
     const { done, isEnded } = await withStep(
       session,

@@ -22,7 +22,7 @@ import {
 } from "../inventory/open-account.js";
 import { exportStack, type OpenStack, openStack } from "../inventory/open-stack.js";
 import { unreadAmong } from "../inventory/read-account.js";
-import { type AccountName, accountsIn, settingsOfNames } from "../inventory/stack-reading.js";
+import { type AccountName, accountsIn, settingsOfNames } from "../inventory/stack-accounts.js";
 import { printedJson } from "../pulumi/pulumi-queries.js";
 import {
   accountIn,

@@ -12,9 +12,10 @@ import {
   changesOfPreview,
   type PlannedChanges,
 } from "../inventory/blast-radius.js";
+import { withInventory } from "../inventory/inventory.js";
 import { elsewhereAdvice, stateStanding } from "../inventory/objects-elsewhere.js";
 import { exportStack, openStack } from "../inventory/open-stack.js";
-import { accountsIn, isOurType, openAccounts, readStack } from "../inventory/stack-reading.js";
+import { accountsIn, isOurType } from "../inventory/stack-accounts.js";
 import { environmentOnly, readStackConfig } from "../pulumi/project-files.js";
 import { accountIn, resourcesOf } from "../pulumi/stack-documents.js";
 import { withCount, wrappedText } from "../terminal/columns.js";
@@ -133,14 +134,10 @@ const blockedDeletions = async (
   try {
     const own = await openStack({ folder, env, stack });
     const document = await exportStack(own.place, "clear");
-    const opened = await openAccounts(own, document, accountsIn(document), { say, signal });
-    try {
-      const read = await readStack(own, document, opened);
-      const kinds = read.accounts.flatMap(({ reading }) => reading.kinds);
-      return { radius: blastRadius(changes, { kinds }, read.states) };
-    } finally {
-      await opened.close();
-    }
+    const names = accountsIn(document);
+    return await withInventory(own, document, names, { say, signal }, async (inventory) => ({
+      radius: blastRadius(changes, inventory),
+    }));
   } catch (error) {
     signal?.throwIfAborted();
     return { unread: messageOf(error) };

@@ -3,13 +3,9 @@ import { hostname, userInfo } from "node:os";
 import { withoutSecrets } from "../../provider/definition/importable.js";
 import { pointerTo } from "../../provider/dynamic/pointer.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
-import { ownershipsOf } from "../../provider/kernel/owner.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { inertOutput } from "../../provider/kernel/text.js";
 import { typeToken } from "../../provider/kernel/type-tokens.js";
-import { stackMark } from "../../provider/lifecycle/ownership/mark.js";
-import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
-import { isBegun } from "../../provider/lifecycle/ownership/orphans.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
 import type { Holding, StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
 import type { Properties } from "../../provider/lifecycle/properties.js";
@@ -17,7 +13,9 @@ import { stateInputs, stateOutputs } from "../../provider/lifecycle/state.js";
 import { CommandFailure } from "../command.js";
 import { objectLabel } from "../export/program-files.js";
 import { resourceNames, type SelectionOptions, selected } from "../export/program-plan.js";
+import { judgeObjects } from "../inventory/inventory.js";
 import type { ObjectInputs } from "../inventory/object-inputs.js";
+import type { StackNames } from "../inventory/open-stack.js";
 import { stateValue } from "../pulumi/stack-documents.js";
 
 /** A resource that Pulumi takes into a state, as `pulumi import --file` reads it. */
@@ -124,15 +122,17 @@ const namesake = ({ object, logical }: Candidate, { holdings }: StackStates) =>
   );
 
 /** Why a state must not take an object over; undefined if it may. */
-const obstacle = (candidate: Candidate, states: StackStates): string | undefined => {
-  const { definition, id, mark, problem } = candidate.object;
-  const [holder] = states.holdersOf(definition.kind, id);
-  if (holder) return heldIn(holder);
+const obstacle = (
+  candidate: Candidate,
+  judge: ReturnType<typeof judgeObjects>,
+  states: StackStates,
+): string | undefined => {
+  const { definition, id, wire, mark, problem } = candidate.object;
+  const { heldBy, isOwn, isPending } = judge(definition, id, wire);
+  if (heldBy[0]) return heldIn(heldBy[0]);
   // What this very stack made and no state holds belongs to nobody else.
-  const isOurs = mark !== undefined && ownershipsOf(states.own).map(stackMark).includes(mark.stack);
-  if (mark && !isOurs)
-    return `the object carries the mark of another stack or state: ${mark.label}`;
-  if (mark && isBegun(definition, mark, states))
+  if (mark && !isOwn) return `the object carries the mark of another stack or state: ${mark.label}`;
+  if (mark && isPending)
     return `an unfinished run of this stack created the object (${mark.label}); to write it into the state, run: ${ownCommand("repair")}`;
   const other = namesake(candidate, states);
   if (other)
@@ -193,10 +193,11 @@ export const planImport = (
     throw new CommandFailure(
       "There is nothing to import, because the account has no matching objects.",
     );
+  const judge = judgeObjects(states, names);
   const taken: Candidate[] = [];
   const left: LeftObject[] = [];
   for (const candidate of candidates) {
-    const reason = obstacle(candidate, states);
+    const reason = obstacle(candidate, judge, states);
     if (reason === undefined) taken.push(candidate);
     else left.push({ ...candidate, reason });
   }

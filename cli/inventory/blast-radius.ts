@@ -91,8 +91,7 @@ export const remainingUsers = <W extends WireObject>(
  */
 export const blastRadius = (
   { deletions, inputsAfter }: PlannedChanges,
-  { kinds }: AccountLists,
-  states: StackStates,
+  { kinds, states }: AccountLists & { readonly states: StackStates },
 ): BlastRadius => {
   const leaving = new Set(deletions.map(({ definition: { kind }, id }) => `${kind} ${id}`));
   const isDeleted = ({ kind }: Definition, id: string) => leaving.has(`${kind} ${id}`);

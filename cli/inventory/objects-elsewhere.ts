@@ -11,7 +11,7 @@ import {
   type StateResource,
 } from "../pulumi/stack-documents.js";
 import { askService } from "./open-account.js";
-import type { AccountName } from "./stack-reading.js";
+import type { AccountName } from "./stack-accounts.js";
 
 interface HeldObject {
   readonly definition: Definition;

@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { type JsonObject, sameJson } from "../../provider/kernel/json.js";
-import type { StackNames } from "../../provider/lifecycle/ownership/orphans.js";
 import type { StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { CommandFailure } from "../command.js";
+import { type LockReader, lockReader } from "../pulumi/locks.js";
 import { ownCacheFolder, tryLock } from "../pulumi/own-folders.js";
 import {
   projectDocument,
@@ -15,15 +15,15 @@ import {
   type StackConfig,
   stackAdvice,
 } from "../pulumi/project-files.js";
-import {
-  type LockReader,
-  lockReader,
-  type PulumiPlace,
-  queryPulumi,
-  runStackCommand,
-} from "../pulumi/pulumi-queries.js";
+import { type PulumiPlace, queryPulumi, runStackCommand } from "../pulumi/pulumi-queries.js";
 import { type StackExport, type StateResource, stackExportIn } from "../pulumi/stack-documents.js";
 import { readStates, type StateScope } from "../pulumi/stack-states.js";
+
+/** The short names of a project and a stack. */
+export interface StackNames {
+  readonly project: string;
+  readonly stack: string;
+}
 
 /** Which stack a command is about, and where. */
 export interface StackOptions {

@@ -179,6 +179,21 @@ export const openedValues = (given: JsonObject | undefined): JsonObject => {
 export const definitionOfType = (type: string): Definition | undefined =>
   resources.find(({ kind }) => kindOfToken(type) === kind);
 
+/** A resource of a stack that represents an object. */
+interface HeldObject {
+  readonly definition: Definition;
+  readonly id: string;
+  readonly resource: StateResource;
+}
+
+/** Returns the resources that represent an object: no lookups, and none that will be deleted. */
+export const heldObjects = (state: StackExport | undefined): readonly HeldObject[] =>
+  resourcesOf(state).flatMap((resource) => {
+    const { type, id, external, delete: leaving } = resource;
+    const definition = definitionOfType(type);
+    return definition && id && !external && !leaving ? [{ definition, id, resource }] : [];
+  });
+
 /**
  * Returns the account that a resource uses: its profile, or `provider <name>` for an explicit
  * provider of the plugin; undefined for the settings without a profile.

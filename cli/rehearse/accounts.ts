@@ -14,7 +14,7 @@ import { CommandFailure } from "../command.js";
 import { type ConditionOptions, givenConditions } from "../forecast/forecast.js";
 import { accessService } from "../inventory/open-account.js";
 import { type AccountReading, type KindReading, readAccount } from "../inventory/read-account.js";
-import { providerSources, settingsOfProvider } from "../inventory/stack-reading.js";
+import { providerSources, settingsOfProvider } from "../inventory/stack-accounts.js";
 import { type OriginalStack, profilesOf } from "./original-stack.js";
 
 /** A tenant's account as a client reads it. */

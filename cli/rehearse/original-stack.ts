@@ -4,7 +4,7 @@ import type { StackStates } from "../../provider/lifecycle/ownership/stack-state
 import { describeSettings, type SettingSource } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";
 import { exportStack, type OpenStack } from "../inventory/open-stack.js";
-import { isOurType } from "../inventory/stack-reading.js";
+import { isOurType } from "../inventory/stack-accounts.js";
 import { type ConfigEntry, readStackConfig, stackAdvice } from "../pulumi/project-files.js";
 import { quietEnvironment } from "../pulumi/pulumi-queries.js";
 import {

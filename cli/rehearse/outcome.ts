@@ -162,7 +162,7 @@ export const outcomeOf = (
   const changes = changesOfPreview(run.preview?.steps ?? []);
   const blocked = run.accounts.flatMap(
     ({ before: objects }) =>
-      blastRadius(changes, { kinds: kindsIn(objects) }, original.states).blocked,
+      blastRadius(changes, { kinds: kindsIn(objects), states: original.states }).blocked,
   );
   return {
     passes: run.succeeded,

@@ -4,7 +4,7 @@ import { CommandFailure } from "../command.js";
 import { forecast } from "../forecast/forecast.js";
 import { workloadOf } from "../forecast/planned-steps.js";
 import { exportStack, openStack, type StackOptions } from "../inventory/open-stack.js";
-import type { StackLock } from "../pulumi/pulumi-queries.js";
+import type { StackLock } from "../pulumi/locks.js";
 import { rehearsedAccounts } from "./accounts.js";
 import { type OriginalStack, readOriginal } from "./original-stack.js";
 import { outcomeOf } from "./outcome.js";

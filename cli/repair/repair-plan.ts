@@ -4,27 +4,20 @@ import { asText, isObject, type JsonObject, sameJson } from "../../provider/kern
 import { ownCommand } from "../../provider/kernel/package.js";
 import { usersAmong } from "../../provider/lifecycle/delete.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
-import { isSameResource, markOf, objectTime } from "../../provider/lifecycle/ownership/mark.js";
-import {
-  kindOfMarked,
-  type MarkedObject,
-  markedAmong,
-  type Orphan,
-  orphansAmong,
-  type StackNames,
-} from "../../provider/lifecycle/ownership/orphans.js";
+import { isSameResource, objectTime } from "../../provider/lifecycle/ownership/mark.js";
 import { propertiesIn } from "../../provider/lifecycle/properties.js";
 import { connected, type Declared, isHeld, resourceIn } from "../../provider/lifecycle/run.js";
 import { describe, seenObjects } from "../../provider/lifecycle/seen.js";
 import { messageOf } from "../command.js";
-import { readingNotes } from "../inventory/open-account.js";
-import { unreadAmong } from "../inventory/read-account.js";
 import {
   type AccountRead,
-  isOurType,
+  accountNamed,
+  type Inventory,
+  type InventoryItem,
   kindIn,
-  type StackReading,
-} from "../inventory/stack-reading.js";
+} from "../inventory/inventory.js";
+import { isOurType } from "../inventory/stack-accounts.js";
+import { type Orphan, orphansIn } from "../orphans/orphans.js";
 import {
   accountIn,
   definitionOfType,
@@ -36,12 +29,7 @@ import {
   stateValue,
 } from "../pulumi/stack-documents.js";
 import { withCount } from "../terminal/columns.js";
-import type { RepairResult, RepairStep } from "./schemas.js";
-
-/** All facts that a repair decides by. */
-interface RepairFacts extends StackReading {
-  readonly names: StackNames;
-}
+import type { RepairStep } from "./schemas.js";
 
 /**
  * Operations that a run began on our resources without reporting the result; for each resource, the
@@ -65,116 +53,50 @@ const heldResource = (
   return undefined;
 };
 
-/** Operations that a run began on resources from other packages without reporting the result. */
-const foreignOperations = ({ deployment }: StackExport): readonly PendingOperation[] =>
-  (deployment.pending_operations ?? []).filter(({ resource }) => !isOurType(resource.type));
+/** What is decided about one operation; if `left` is there, only a person can settle it. */
+interface Decision {
+  readonly step?: RepairStep;
+  /** A resource for the state. */
+  readonly entry?: JsonObject;
+  readonly left?: string;
+  /** The object that stays for the resource, and those that other attempts made for it. */
+  readonly kept?: string;
+  readonly surplus?: readonly string[];
+}
 
-/**
- * The outcome of a creation that a run began without reporting the result, and that no state has.
- */
-type CreationOutcome =
-  /** Nothing in the service was made. */
-  | { readonly outcome: "not-made" }
-  /** It made this object; `surplus`: those that other attempts made. */
-  | {
-      readonly outcome: "made";
-      readonly object: MarkedObject;
-      readonly surplus: readonly MarkedObject[];
-    }
-  /** Unknown; `why` is a sentence that includes what to do. */
-  | { readonly outcome: "unclear"; readonly why: string };
+const kindNamed = (type: string): string => type.split(/[:/]/).at(-1) ?? type;
 
-const unclear = (why: string): CreationOutcome => ({ outcome: "unclear", why });
-
-/** The object that others already refer to, else the one that was made first. */
-const firstOf = (account: AccountRead, objects: readonly MarkedObject[]) => {
-  const createdOf = ({ definition, id }: MarkedObject): number =>
-    objectTime(kindIn(account, definition).objects.get(id)?.created);
-  const usersOf = usersAmong(objects.length > 1 ? account.reading.kinds : []);
-  const isUsed = ({ definition, id }: MarkedObject) => Number(usersOf(definition, id).length > 0);
-  const [object, ...surplus] = objects.toSorted(
+/** The object that others already refer to comes first, else the one that was made first. */
+const inOrderOfUse = (
+  { reading }: AccountRead,
+  objects: readonly InventoryItem[],
+): readonly InventoryItem[] => {
+  const usersOf = usersAmong(objects.length > 1 ? reading.kinds : []);
+  const isUsed = ({ definition, id }: InventoryItem) => Number(usersOf(definition, id).length > 0);
+  const createdOf = ({ live }: InventoryItem): number => objectTime(live?.created);
+  return objects.toSorted(
     (a, b) => isUsed(b) - isUsed(a) || createdOf(a) - createdOf(b) || a.id.localeCompare(b.id),
   );
-  return { object, surplus };
 };
 
-/** Leftovers with the mark of a resource. */
-const madeFor = (
-  { definition, ownMark }: Declared,
-  account: AccountRead,
-  { states }: RepairFacts,
-): readonly MarkedObject[] =>
-  markedAmong([kindIn(account, definition)]).filter(
-    (object) =>
-      ownMark !== undefined &&
-      isSameResource(object.mark, ownMark) &&
-      !isHeld(states, definition.kind, object.id) &&
-      kindOfMarked(object, states) === "leftover",
-  );
-
 /** If an object could not carry a mark, only its name identifies it, which is not enough. */
-const unmarkedOutcome = (
+const unmarkedNote = (
   declared: Declared,
   account: AccountRead,
-  { states }: RepairFacts,
+  { states }: Inventory,
   urn: string,
-): CreationOutcome => {
+): string | undefined => {
   const { definition } = declared;
   const named = seenObjects(declared, kindIn(account, definition).objects).find(
     ({ id, isNamed, mark }) => isNamed && !mark && !isHeld(states, definition.kind, id),
   );
-  if (declared.isMarked || !named) return { outcome: "not-made" };
+  if (declared.isMarked || !named) return undefined;
   const shown = describe(definition, { ...named.wire, id: named.id });
-  return unclear(
+  return (
     `${definition.kind} ${logicalName(urn)}: its object could not carry a mark. The ${shown} has the same name and may be its object. ` +
-      `If it is, set adopt: "${named.id}" in the program, run pulumi up, and repair again. If not, give the resource another name.`,
+    `If it is, set adopt: "${named.id}" in the program, run pulumi up, and repair again. If not, give the resource another name.`
   );
 };
-
-const outcomeAmong = (
-  found: readonly MarkedObject[],
-  account: AccountRead,
-  urn: string,
-): CreationOutcome => {
-  const serials = found.map(({ mark }) => mark.serial);
-  const areApart = serials.every(
-    (serial, place) => serial !== undefined && serials.indexOf(serial) === place,
-  );
-  const { object, surplus } = firstOf(account, found);
-  if (object && (surplus.length === 0 || areApart)) return { outcome: "made", object, surplus };
-  const ids = found.map(({ id }) => id).join(", ");
-  return unclear(
-    `${logicalName(urn)}: one of these objects is a copy of the other, but the marks do not show which: ${ids}. ` +
-      `Remove the mark from the copy (${ownCommand("orphans --release --id <id>")}), and then repair again.`,
-  );
-};
-
-/** Finds the outcome of a creation, by the mark of its resource in the service. */
-const creationOutcome = async (
-  { resource }: PendingOperation,
-  facts: RepairFacts,
-): Promise<CreationOutcome> => {
-  const { urn, type, inputs } = resource;
-  const definition = definitionOfType(type);
-  if (!definition) return { outcome: "not-made" };
-  const name = accountIn(resource);
-  const context = { definition, naming: namingOf(definition), run: facts.runIn(name) };
-  const declared = await connected(resourceIn(context, propertiesIn(openedValues(inputs))));
-  const account = facts.accountOf(name);
-  const { problem } = kindIn(account, definition);
-  if (problem !== undefined)
-    return unclear(
-      `${definition.kind} ${logicalName(urn)}: the command could not read the objects of its kind: ${problem}`,
-    );
-  const found = madeFor(declared, account, facts);
-  if (found.length > 0) return outcomeAmong(found, account, urn);
-  return unmarkedOutcome(declared, account, facts, urn);
-};
-
-/** The names of an object in steps. */
-const namedInStep = ({ definition: { kind }, name, id }: MarkedObject) => ({
-  ...{ kind, name: asText(name), id },
-});
 
 /** A resource for the state; empty if its object is gone; or why it cannot be read. */
 type Entry = { readonly entry?: JsonObject } | { readonly why: string };
@@ -184,7 +106,7 @@ const readEntry = async (
   definition: Definition,
   id: string,
   known: JsonObject,
-  { runIn }: RepairFacts,
+  { runIn }: Inventory,
 ): Promise<Entry> => {
   const { __provider } = known;
   const run = runIn(accountIn(resource));
@@ -205,46 +127,68 @@ const stateEntry: typeof readEntry = (resource, definition, id, known, facts) =>
     why: `${definition.kind} ${logicalName(resource.urn)}: the command could not read its object (ID ${id}): ${messageOf(error)}`,
   }));
 
-/** The results gathered while the operations are examined one by one. */
-interface PendingSteps {
-  readonly steps: RepairStep[];
-  readonly entries: JsonObject[];
-  readonly left: string[];
-  readonly kept: Set<string>;
-  readonly surplus: Set<string>;
-}
-
-const kindNamed = (type: string): string => type.split(/[:/]/).at(-1) ?? type;
-
-const gatherCreation = async (
-  operation: PendingOperation,
-  facts: RepairFacts,
-  { steps, entries, left, kept, surplus }: PendingSteps,
-): Promise<void> => {
-  const found = await creationOutcome(operation, facts);
-  const { resource } = operation;
+/**
+ * Decides on a creation that a run began without reporting the result, and that no state has: its
+ * object is found by the mark of its resource.
+ */
+const decideCreation = async (
+  { resource }: PendingOperation,
+  inventory: Inventory,
+): Promise<Decision> => {
   const { urn, type, inputs } = resource;
-  const forget = { action: "forget", kind: kindNamed(type), urn, why: "not-made" } as const;
-  if (found.outcome === "unclear") left.push(found.why);
-  if (found.outcome === "not-made") steps.push(forget);
-  if (found.outcome !== "made") return;
-  const { object } = found;
-  const { definition, id, mark } = object;
-  const known = { ...openedValues(inputs), ...(mark.serial ? { serial: mark.serial } : {}) };
-  const read = await stateEntry(resource, definition, id, known, facts);
-  if ("why" in read) left.push(read.why);
-  // It disappeared after it was listed.
-  else if (!read.entry) steps.push(forget);
-  else {
-    entries.push(read.entry);
-    kept.add(id);
-    for (const each of found.surplus) surplus.add(each.id);
-    steps.push({ action: "record", urn, ...namedInStep(object) });
+  const notMade: Decision = {
+    step: { action: "forget", kind: kindNamed(type), urn, why: "not-made" },
+  };
+  const definition = definitionOfType(type);
+  if (!definition) return notMade;
+  const title = `${definition.kind} ${logicalName(urn)}`;
+  const run = inventory.runIn(accountIn(resource));
+  const context = { definition, naming: namingOf(definition), run };
+  const declared = await connected(resourceIn(context, propertiesIn(openedValues(inputs))));
+  const account = accountNamed(inventory, accountIn(resource));
+  const { problem } = kindIn(account, definition);
+  if (problem !== undefined)
+    return {
+      left: `${title}: the command could not read the objects of its kind: ${problem}`,
+    };
+  const { ownMark } = declared;
+  const made = inventory.items.filter(
+    (item) =>
+      item.account === account &&
+      item.definition === definition &&
+      item.mark !== undefined &&
+      ownMark !== undefined &&
+      isSameResource(item.mark, ownMark) &&
+      !item.isCopy &&
+      item.heldBy.length + item.readBy.length === 0,
+  );
+  const [object, ...others] = inOrderOfUse(account, made);
+  if (!object) {
+    const left = unmarkedNote(declared, account, inventory, urn);
+    return left === undefined ? notMade : { left };
   }
+  const serials = new Set(made.flatMap(({ mark }) => mark?.serial ?? []));
+  if (others.length > 0 && serials.size < made.length) {
+    const ids = made.map(({ id }) => id).join(", ");
+    return {
+      left:
+        `${logicalName(urn)}: one of these objects is a copy of the other, but the marks do not show which: ${ids}. ` +
+        `Remove the mark from the copy (${ownCommand("orphans --release --id <id>")}), and then repair again.`,
+    };
+  }
+  const { id, name, mark } = object;
+  const known = { ...openedValues(inputs), ...(mark?.serial ? { serial: mark.serial } : {}) };
+  const read = await stateEntry(resource, definition, id, known, inventory);
+  if ("why" in read) return { left: read.why };
+  // It disappeared after it was listed.
+  if (!read.entry) return notMade;
+  return {
+    step: { action: "record", urn, kind: definition.kind, name, id },
+    entry: read.entry,
+    kept: id,
+    surplus: others.map((other) => other.id),
+  };
 };
-
-const isAsHeld = (entry: JsonObject, { outputs }: StateResource): boolean =>
-  isObject(entry.outputs) && sameJson(openedValues(entry.outputs), openedValues(outputs));
 
 /** Why the operation on a resource in the state is removed, unless the next run repeats it. */
 const whyForgotten: Readonly<Record<string, "held" | "deletion">> = {
@@ -253,97 +197,58 @@ const whyForgotten: Readonly<Record<string, "held" | "deletion">> = {
 };
 
 /**
- * An update or a replacement may have reached the service: the next run compares with the object's
- * current values.
+ * Decides on an operation on a resource in the state: an update or a replacement may have reached
+ * the service, and the next run compares with the object's current values.
  */
-const gatherHeld = async (
+const decideHeld = async (
   { type, resource: { urn, type: token } }: PendingOperation,
-  facts: RepairFacts,
-  { steps, entries, left }: PendingSteps,
-): Promise<void> => {
+  held: (StateResource & { readonly id: string }) | undefined,
+  inventory: Inventory,
+): Promise<Decision> => {
   const definition = definitionOfType(token);
-  const held = heldResource(facts.document, urn);
-  const isWritten = ["creating", "updating"].includes(type) && definition && held;
-  const outputs = openedValues(held?.outputs);
-  const read: Entry = isWritten ? await stateEntry(held, definition, held.id, outputs, facts) : {};
-  if ("why" in read) {
-    left.push(read.why);
-    return;
-  }
-  if (!isWritten || !read.entry || isAsHeld(read.entry, held)) {
-    const why = whyForgotten[type] ?? "again";
-    steps.push({ action: "forget", kind: kindNamed(token), urn, why });
-    return;
-  }
-  entries.push(read.entry);
+  const why = whyForgotten[type] ?? "again";
+  const forgotten: Decision = { step: { action: "forget", kind: kindNamed(token), urn, why } };
+  if (!definition || !held || !["creating", "updating"].includes(type)) return forgotten;
+  const outputs = openedValues(held.outputs);
+  const read = await stateEntry(held, definition, held.id, outputs, inventory);
+  if ("why" in read) return { left: read.why };
+  const { entry } = read;
+  if (!isObject(entry?.outputs) || sameJson(openedValues(entry.outputs), outputs)) return forgotten;
   const name = asText(outputs[naturalKey(definition)]);
-  steps.push({ action: "refresh", urn, kind: definition.kind, name, id: held.id });
-};
-
-/** Decides on every operation that a run began without reporting the result. */
-const pendingSteps = async (facts: RepairFacts): Promise<PendingSteps> => {
-  const all: PendingSteps = {
-    ...{ steps: [], entries: [], left: [], kept: new Set<string>(), surplus: new Set<string>() },
+  return {
+    step: { action: "refresh", urn, kind: definition.kind, name, id: held.id },
+    entry,
   };
-  for (const operation of pendingOperations(facts.document)) {
-    const isInState = heldResource(facts.document, operation.resource.urn) !== undefined;
-    const isCreation = operation.type === "creating" && !isInState;
-    await (isCreation ? gatherCreation : gatherHeld)(operation, facts, all);
-  }
-  return all;
 };
-
-/** A leftover beside the object that represents its resource. */
-export interface Duplicate {
-  readonly orphan: Orphan;
-  readonly account: AccountRead;
-}
 
 /** The steps that put the state and the service in order. */
 export interface RepairPlan {
   readonly steps: readonly RepairStep[];
   /** Resources for the state. */
   readonly entries: readonly JsonObject[];
-  readonly duplicates: readonly Duplicate[];
+  /** Leftovers beside the object that represents their resource. */
+  readonly duplicates: readonly Orphan[];
   readonly notes: readonly string[];
-  readonly unread: RepairResult["unread"];
-  readonly consistent: boolean;
   /** What only a person can settle, in sentences. */
   readonly left: readonly string[];
 }
 
-const isDuplicate = (
-  { definition: { kind }, mark, id }: Orphan,
-  account: AccountRead,
-  { states }: RepairFacts,
-): boolean =>
-  states.holdings.some(
-    (holding) =>
-      holding.own &&
-      holding.kind === kind &&
-      holding.id !== id &&
-      [holding.owner, holding.writtenOwner].some(
-        (owner) => owner !== undefined && isSameResource(markOf(kind, owner), mark),
-      ) &&
-      account.reading.kinds.some(
-        ({ definition, objects }) => definition.kind === kind && objects.has(holding.id),
-      ),
-  );
+/** Whether another object, which is there, represents the resource in the state. */
+const isDuplicate = ({ definition, account, markedBeside }: Orphan): boolean =>
+  markedBeside.some(({ own, id }) => own && kindIn(account, definition).objects.has(id));
 
-const leftoversIn = ({ reading }: AccountRead, { names, states }: RepairFacts) =>
-  orphansAmong(markedAmong(reading.kinds), names, states).filter(
-    ({ standing }) => standing === "leftover",
-  );
-
-const noteOn = ({ definition: { kind }, name, id }: MarkedObject): string =>
-  `A run that left no pending operation created ${kind} "${asText(name)}" (ID ${id}). ` +
+const leftoverNote = ({ definition: { kind }, name, id }: InventoryItem): string =>
+  `A run that left no pending operation created ${kind} "${name}" (ID ${id}). ` +
   `If the program still declares it, the next pulumi up adopts it. If not, run: ${ownCommand("orphans --delete")}`;
 
 /** How many operations of other packages are named; a run may have left hundreds. */
 const namedForeign = 3;
 
 /** What is pending for other packages, in one sentence: a state that is imported loses all of it. */
-const foreignNotes = (operations: readonly PendingOperation[]): readonly string[] => {
+const foreignNotes = ({ deployment }: StackExport): readonly string[] => {
+  const operations = (deployment.pending_operations ?? []).filter(
+    ({ resource }) => !isOurType(resource.type),
+  );
   if (operations.length === 0) return [];
   const named = operations
     .slice(0, namedForeign)
@@ -355,44 +260,43 @@ const foreignNotes = (operations: readonly PendingOperation[]): readonly string[
   ];
 };
 
-const incompleteNote =
-  "The command could not read every stack in the backend. An object that looks like a duplicate might belong to an unread stack, so the command does not delete any duplicates.";
-
-const unreadNote = (note: string): string =>
-  `The command may not see everything that a run left behind. ${note}`;
-
 /** Decides on every pending operation and on every duplicate. */
-export const repairPlan = async (facts: RepairFacts): Promise<RepairPlan> => {
-  const { steps, entries, left, kept, surplus } = await pendingSteps(facts);
-  const leftovers = facts.accounts.flatMap((account) =>
-    leftoversIn(account, facts)
-      .filter(({ id }) => !kept.has(id))
-      .map((orphan) => ({ orphan, account })),
+export const planRepair = async (inventory: Inventory): Promise<RepairPlan> => {
+  const { document, states, gaps } = inventory;
+  const decisions: Decision[] = [];
+  for (const operation of pendingOperations(document)) {
+    const held = heldResource(document, operation.resource.urn);
+    const isCreation = operation.type === "creating" && !held;
+    decisions.push(
+      await (isCreation
+        ? decideCreation(operation, inventory)
+        : decideHeld(operation, held, inventory)),
+    );
+  }
+  const kept = decisions.flatMap((each) => each.kept ?? []);
+  const surplus = decisions.flatMap((each) => each.surplus ?? []);
+  const leftovers = orphansIn(inventory).filter(
+    ({ standing, id }) => standing === "leftover" && !kept.includes(id),
   );
-  const isSurplus = ({ orphan, account }: Duplicate): boolean =>
-    surplus.has(orphan.id) || isDuplicate(orphan, account, facts);
-  const twice = leftovers.filter(isSurplus);
-  const duplicates = facts.states.complete ? twice : [];
-  const unread = unreadAmong(facts.accounts.flatMap(({ reading }) => reading.kinds)).map(
-    ({ definition: { kind }, problem }) => ({ kind, problem }),
-  );
+  const isTwice = (each: Orphan) => surplus.includes(each.id) || isDuplicate(each);
+  const twice = leftovers.filter(isTwice);
+  const duplicates = states.complete ? twice : [];
+  const deletions = duplicates.map(({ mark, definition: { kind }, name, id }): RepairStep => {
+    return { action: "delete", label: mark.label, kind, name, id };
+  });
   return {
-    steps: [
-      ...steps,
-      ...duplicates.map(({ orphan }): RepairStep => {
-        const { label } = orphan.mark;
-        return { action: "delete", label, ...namedInStep(orphan) };
-      }),
-    ],
-    entries,
+    steps: [...decisions.flatMap(({ step }) => step ?? []), ...deletions],
+    entries: decisions.flatMap(({ entry }) => (entry ? [entry] : [])),
     duplicates,
     notes: [
-      ...leftovers.filter((each) => !isSurplus(each)).map(({ orphan }) => noteOn(orphan)),
-      ...(twice.length > duplicates.length ? [incompleteNote] : []),
-      ...facts.accounts.flatMap(({ reading }) => readingNotes(reading)).map(unreadNote),
+      ...leftovers.filter((each) => !isTwice(each)).map(leftoverNote),
+      ...(twice.length > duplicates.length
+        ? [
+            "The command could not read every stack in the backend. An object that looks like a duplicate might belong to an unread stack, so the command does not delete any duplicates.",
+          ]
+        : []),
+      ...gaps.map((gap) => `The command may not see everything that a run left behind. ${gap}`),
     ],
-    unread,
-    consistent: facts.accounts.every(({ reading }) => reading.consistent),
-    left: [...foreignNotes(foreignOperations(facts.document)), ...left],
+    left: [...foreignNotes(document), ...decisions.flatMap(({ left }) => left ?? [])],
   };
 };

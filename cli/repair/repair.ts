@@ -1,5 +1,6 @@
 import { ownCommand } from "../../provider/kernel/package.js";
 import { messageOf } from "../command.js";
+import { withInventory } from "../inventory/inventory.js";
 import {
   exportStack,
   type OpenStack,
@@ -8,18 +9,13 @@ import {
   whileAlone,
   writeToState,
 } from "../inventory/open-stack.js";
-import {
-  accountsIn,
-  openAccounts,
-  readStack,
-  type StackAccountOptions,
-} from "../inventory/stack-reading.js";
+import { accountsIn, type StackAccountOptions } from "../inventory/stack-accounts.js";
+import { changeOrphan } from "../orphans/orphans.js";
 import { logicalName, type StackExport } from "../pulumi/stack-documents.js";
 import { wrappedText } from "../terminal/columns.js";
 import { textReport } from "../terminal/report.js";
-import { changeOrphan } from "./orphans.js";
 import { assertNoRun, fileRemains, lockRemains } from "./remains.js";
-import { type RepairPlan, repairPlan } from "./repair-plan.js";
+import { planRepair, type RepairPlan } from "./repair-plan.js";
 import { isRepaired, type RepairResult, type RepairStep } from "./schemas.js";
 
 const reasons = {
@@ -97,7 +93,7 @@ export interface RepairOptions extends StackOptions, StackAccountOptions {
 }
 
 /** Writes everything that the state lacks, in one go. @returns why it was not written */
-const written = async (
+const writePlan = async (
   stack: OpenStack,
   before: StackExport,
   plan: RepairPlan,
@@ -114,13 +110,14 @@ const written = async (
   }
 };
 
-const outcome = (step: RepairStep, reason: string | undefined): RepairStep => ({
+const withOutcome = (step: RepairStep, reason: string | undefined): RepairStep => ({
   ...step,
   done: reason === undefined,
   ...(reason === undefined ? {} : { reason }),
 });
 
-const performed = async (
+/** Carries out the steps: first all that the state needs, then the deletions. */
+const performPlan = async (
   plan: RepairPlan,
   before: StackExport,
   stack: OpenStack,
@@ -128,41 +125,18 @@ const performed = async (
 ): Promise<readonly RepairStep[]> => {
   options.signal?.throwIfAborted();
   const ofState = plan.steps.filter(({ action }) => action !== "delete");
-  const reason = ofState.length > 0 ? await written(stack, before, plan, options) : undefined;
-  const done = ofState.map((step) => outcome(step, reason));
+  const reason = ofState.length > 0 ? await writePlan(stack, before, plan, options) : undefined;
+  const done = ofState.map((step) => withOutcome(step, reason));
   for (const step of plan.steps) {
-    const duplicate = plan.duplicates.find(
-      ({ orphan }) => step.action === "delete" && step.id === orphan.id,
-    );
+    const duplicate = plan.duplicates.find(({ id }) => step.action === "delete" && step.id === id);
     if (!duplicate) continue;
     // Until the state has the object that stays, nothing shows which one that is.
     const why = reason
       ? "the state was not written"
-      : await changeOrphan(duplicate.orphan, "delete", duplicate.account.access, stack, () =>
-          assertNoRun(stack, options),
-        );
-    done.push(outcome(step, why));
+      : await changeOrphan(duplicate, "delete", stack, () => assertNoRun(stack, options));
+    done.push(withOutcome(step, why));
   }
   return done;
-};
-
-const ofStateAndService = async (
-  stack: OpenStack,
-  options: RepairOptions,
-): Promise<Pick<RepairResult, "steps" | "notes" | "unread" | "consistent" | "left">> => {
-  const document = await exportStack(stack.place, "clear");
-  const opened = await openAccounts(stack, document, accountsIn(document), options);
-  try {
-    const plan = await repairPlan({
-      ...(await readStack(stack, document, opened)),
-      names: stack.names,
-    });
-    const { notes, unread, consistent, left } = plan;
-    const steps = options.apply ? await performed(plan, document, stack, options) : plan.steps;
-    return { steps, notes, unread, consistent, left };
-  } finally {
-    await opened.close();
-  }
 };
 
 const torn =
@@ -189,10 +163,18 @@ export const runRepair = async (options: RepairOptions): Promise<RepairResult> =
     const nothing = { unread: [], consistent: true, left: [] };
     return { ...names, applied, steps: files, notes: [torn], ...nothing };
   }
-  const inOrder = async (): Promise<RepairResult> => {
+  const repairStack = async (): Promise<RepairResult> => {
     const remains = await lockRemains(stack, options);
-    const rest = await ofStateAndService(stack, options);
-    return { ...stack.names, applied, ...rest, steps: [...files, ...remains, ...rest.steps] };
+    const document = await exportStack(stack.place, "clear");
+    const names = accountsIn(document);
+    return withInventory(stack, document, names, options, async (inventory) => {
+      const plan = await planRepair(inventory);
+      const { notes, left } = plan;
+      const { unread, consistent } = inventory;
+      const rest = applied ? await performPlan(plan, document, stack, options) : plan.steps;
+      const steps = [...files, ...remains, ...rest];
+      return { ...stack.names, applied, steps, notes, unread, consistent, left };
+    });
   };
-  return applied ? whileAlone(stack, inOrder) : inOrder();
+  return applied ? whileAlone(stack, repairStack) : repairStack();
 };

@@ -1,27 +1,6 @@
 import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
 
-/** Shape of a marked object that is in no state of its stack. */
-export const foundOrphanSchema = z.strictObject({
-  kind: z.string(),
-  name: z.string(),
-  id: z.string(),
-  label: z.string().describe("Project, stack, and logical name in the object's mark"),
-  standing: z.enum(["leftover", "held", "copy", "former"]),
-  pending: z
-    .exactOptional(z.literal(true))
-    .describe("True if a run did not finish creating the object; the next `up` adopts it"),
-  heldBy: z
-    .exactOptional(z.array(z.strictObject({ stack: z.string(), urn: z.string() })))
-    .describe("The resources that manage or look up the object"),
-  deleted: z.exactOptional(z.boolean()).describe("With --delete: whether the object was deleted"),
-  released: z.exactOptional(z.boolean()).describe("With --release: whether its mark was removed"),
-  reason: z.exactOptional(z.string()).describe("Why the object was not deleted or released"),
-});
-
-/** Shape of what `orphans --json` prints. */
-export const orphansSchema = z.array(foundOrphanSchema);
-
 const object = { kind: z.string(), name: z.string(), id: z.string() };
 
 const outcome = {

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { DriftResult } from "../../cli/compare/schemas.js";
+import type { DriftResult } from "../../cli/drift/drift.js";
 import type { Rehearsal } from "../../cli/rehearse/rehearsal-schema.js";
 import { scopes } from "../../provider/service/operations.js";
 import { pageCommands } from "../docs/page-commands.js";

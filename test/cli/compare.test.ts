@@ -8,7 +8,7 @@ import {
   comparedAccount,
 } from "../../cli/compare/compared-account.js";
 import { comparison, runCompare, saveAccount } from "../../cli/compare/comparison.js";
-import { compareReport } from "../../cli/compare/reports.js";
+import { compareReport } from "../../cli/compare/report.js";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { runExport } from "../../cli/export/run-export.js";
 import { setUpOrder } from "../../provider/definition/fields.js";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { driftReport } from "../../cli/compare/reports.js";
-import type { DriftResult } from "../../cli/compare/schemas.js";
+import type { DriftResult } from "../../cli/drift/drift.js";
+import { driftReport } from "../../cli/drift/report.js";
 import { definitionOfType, openedValues } from "../../cli/pulumi/stack-documents.js";
 import type { Definition } from "../../provider/definition/define.js";
 import { holdsSecret, wireName } from "../../provider/definition/fields.js";

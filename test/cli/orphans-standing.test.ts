@@ -1,12 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { judgeObjects } from "../../cli/inventory/inventory.js";
+import { orphanStanding } from "../../cli/orphans/orphans.js";
 import { statesOf } from "../../cli/pulumi/stack-states.js";
-import { markOf } from "../../provider/lifecycle/ownership/mark.js";
-import {
-  kindOfMarked,
-  type MarkedObject,
-  orphansAmong,
-} from "../../provider/lifecycle/ownership/orphans.js";
+import { namingOf } from "../../provider/definition/fields.js";
+import { markFor, markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
 import type { Holding, StackState } from "../../provider/lifecycle/ownership/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf } from "../emulator/running.js";
@@ -14,14 +12,11 @@ import { kindOf } from "../emulator/running.js";
 const ownership = "shop/prod/0123456789abcdef";
 const names = { project: "shop", stack: "prod" };
 
-const object = (
-  kind: string,
-  id: string,
-  owner = `${ownership}/kiosk`,
-  serial?: string,
-): MarkedObject => {
-  const mark = { ...markOf(kind, owner), ...(serial ? { serial } : {}) };
-  return { definition: kindOf(kind), id, name: "kiosk", mark, fits: true };
+const object = (kind: string, id: string, owner = `${ownership}/kiosk`, serial?: string) => {
+  const definition = kindOf(kind);
+  const mark = markOf(kind, owner);
+  const text = markText(serial ? markFor(mark, serial, "kiosk") : mark);
+  return { definition, id, wire: { [namingOf(definition).wire]: "kiosk", description: text } };
 };
 
 const holding = (id: string, more: Partial<Holding> = {}): Holding => ({
@@ -35,15 +30,22 @@ const state = (holdings: readonly Holding[], more: Partial<StackState> = {}): St
   ...more,
 });
 
-const standings = (
-  objects: readonly MarkedObject[],
+const judged = (
+  objects: readonly ReturnType<typeof object>[],
   own: StackState,
   others: readonly StackState[] = [],
-) =>
-  orphansAmong(objects, names, statesOf(own, others, true)).map(({ id, standing }) => [
-    id,
-    standing,
-  ]);
+) => {
+  const states = statesOf(own, others, true);
+  const judge = judgeObjects(states, names);
+  return objects.flatMap(({ definition, id, wire }) => {
+    const item = { id, ...judge(definition, id, wire) };
+    const standing = orphanStanding(item, { names, states });
+    return standing ? [{ ...item, standing }] : [];
+  });
+};
+
+const standings = (...given: Parameters<typeof judged>) =>
+  judged(...given).map(({ id, standing }) => [id, standing]);
 
 test.each(resources.map(({ kind }) => kind))(
   "%s: in no state, it is left over; in the own one, it is no orphan",
@@ -63,8 +65,7 @@ test("what another stack holds, or anybody looks up, is held: whatever its mark 
   ]);
   const looked = state([], { lookUps: [holding("1")] });
   expect(standings([object("Channel", "1")], looked)).toEqual([["1", "held"]]);
-  const [orphan] = orphansAmong([object("Channel", "1")], names, statesOf(looked, [], true));
-  expect(orphan?.heldBy).toMatchObject([{ urn: "urn:x" }]);
+  expect(judged([object("Channel", "1")], looked)).toMatchObject([{ readBy: [{ urn: "urn:x" }] }]);
 });
 
 test("a mark of a resource that has another object: a copy", () => {
@@ -78,15 +79,17 @@ test("a mark of a resource that has another object: a copy", () => {
   expect(standings([object("Channel", "2")], renamed)).toEqual([["2", "copy"]]);
 });
 
+const [first, second] = ["0tm9x2k4r7q", "0tm9x2k4r7r"];
+
 test.each([
   [undefined, undefined, "copy"],
-  [undefined, "aa", "copy"],
-  ["aa", "aa", "copy"],
-  ["bb", "aa", "leftover"],
-  ["bb", undefined, "leftover"],
+  [undefined, first, "copy"],
+  [first, first, "copy"],
+  [second, first, "leftover"],
+  [second, undefined, "leftover"],
 ] as const)("serial %s where the state holds one with %s: %s", (serial, held, expected) => {
-  const states = statesOf(state([holding("1", held ? { serial: held } : {})]), [], true);
-  expect(kindOfMarked(object("Channel", "2", undefined, serial), states)).toBe(expected);
+  const own = state([holding("1", held ? { serial: held } : {})]);
+  expect(standings([object("Channel", "2", undefined, serial)], own)).toEqual([["2", expected]]);
 });
 
 test("the stack's name with the mark of a state that is not there: former", () => {
@@ -110,17 +113,13 @@ test.each(["shop/prod2", "shop/pro", "site/prod", "shop/dev"])(
 
 test("a creation that is pending is reported with the object that it made", () => {
   const pending = [{ urn: "urn:x", kind: "Channel", owner: `${ownership}/kiosk` }];
-  const states = statesOf(state([], { pending }), [], true);
   const objects = [
     object("Channel", "1"),
     object("Channel", "2", `${ownership}/other`),
     object("Account", "3"),
   ];
-  expect(orphansAmong(objects, names, states).map(({ pending: reported }) => reported)).toEqual([
-    true,
-    false,
-    false,
-  ]);
+  const found = judged(objects, state([], { pending }));
+  expect(found.map(({ isPending }) => isPending)).toEqual([true, false, false]);
 });
 
 test("nothing that any state holds is ever a leftover, a copy or a former one", () => {
@@ -141,7 +140,7 @@ test("nothing that any state holds is ever a leftover, a copy or a former one", 
         { ownership: "shop/other/1" },
       );
       const objects = seen.map(({ id, owner }) => object("Channel", id, owner));
-      for (const { id, standing } of orphansAmong(objects, names, statesOf(own, [other], true)))
+      for (const { id, standing } of judged(objects, own, [other]))
         expect(standing === "held").toBe(holdings.some((each) => each.id === id));
     }),
   );

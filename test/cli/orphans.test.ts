@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { messageOf } from "../../cli/command.js";
-import { type OrphansOptions, runOrphans } from "../../cli/repair/orphans.js";
+import { type OrphansOptions, runOrphans } from "../../cli/orphans/orphans.js";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
 import { kindOf } from "../emulator/running.js";

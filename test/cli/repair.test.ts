@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { messageOf } from "../../cli/command.js";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { whileAlone } from "../../cli/inventory/open-stack.js";
-import { runOrphans } from "../../cli/repair/orphans.js";
+import { runOrphans } from "../../cli/orphans/orphans.js";
 import { repairReport } from "../../cli/repair/repair.js";
 import { isRepaired } from "../../cli/repair/schemas.js";
 import { isObject } from "../../provider/kernel/json.js";

@@ -2,13 +2,9 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
+import { backendFolder, lockReader } from "../../cli/pulumi/locks.js";
 import { projectDocument, saltOfStack } from "../../cli/pulumi/project-files.js";
-import {
-  backendFolder,
-  lockReader,
-  queryPulumi,
-  quietEnvironment,
-} from "../../cli/pulumi/pulumi-queries.js";
+import { queryPulumi, quietEnvironment } from "../../cli/pulumi/pulumi-queries.js";
 import {
   pulumiOfThisRun,
   readStates,
@@ -258,7 +254,7 @@ test("the lock of a file backend is looked at anew each time, and reported with 
   const look = await reader(`file://${folder}`);
   expect(await look()).toEqual({ state: "free" });
   lock(folder, "organization", "shop", "prod");
-  expect(await look()).toEqual({
+  expect(await look()).toMatchObject({
     state: "locked",
     by: "me@here, process 7, since 2026-01-01T10:00:00Z",
   });
@@ -282,7 +278,7 @@ test.each([
     { name: "prod", current: true, updateInProgress },
   ];
   for (const stack of [undefined, "prod", "acme/shop/prod"])
-    expect(await (await reader("https://api.pulumi.com", stacks, stack))()).toEqual(expected);
+    expect(await (await reader("https://api.pulumi.com", stacks, stack))()).toMatchObject(expected);
 });
 
 test("what cannot be seen is unknown, with the reason", async () => {

@@ -1,6 +1,6 @@
+import { deletionOrder } from "../../provider/definition/fields.js";
 import { bodyOf } from "../../provider/definition/wire.js";
-import { markText, readMark, stackMark } from "../../provider/lifecycle/ownership/mark.js";
-import { markedAmong } from "../../provider/lifecycle/ownership/orphans.js";
+import { markOn, markText, readMark, stackMark } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import type { Settings } from "../../provider/service/setting-table.js";
@@ -249,14 +249,13 @@ export class ThirdParty {
 
   /** Removes what carries an ownership's mark and no state holds, as `orphans --delete` does, copies left out. */
   async sweep(ownership: string, known: ReadonlySet<string>): Promise<void> {
-    const kinds = resources.map(async (definition) => ({
-      definition,
-      objects: (await this.#service.list(definition, { fresh: true })).objects,
-    }));
     const all = new Set([...known, ...this.#own.keys()]);
-    for (const { definition, id, mark } of markedAmong(await Promise.all(kinds))) {
-      if (mark.stack !== stackMark(ownership) || all.has(id)) continue;
-      await this.#removeWithUsers({ definition, id });
+    for (const definition of deletionOrder(resources)) {
+      const { objects } = await this.#service.list(definition, { fresh: true });
+      for (const [id, wire] of objects) {
+        if (markOn(wire)?.stack !== stackMark(ownership) || all.has(id)) continue;
+        await this.#removeWithUsers({ definition, id });
+      }
     }
   }
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
-import { driftMarkdown } from "../../cli/compare/reports.js";
+import { driftMarkdown } from "../../cli/drift/report.js";
 import { rehearsalMarkdown } from "../../cli/rehearse/rehearsal-report.js";
 import { codeSpan, markdownTable } from "../../cli/terminal/columns.js";
 import { progressOn } from "../../cli/terminal/progress.js";

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ensurePulumi, release } from "../../cli/get-pulumi/get-pulumi.js";
 import { whileAlone } from "../../cli/inventory/open-stack.js";
+import { lockInFolder } from "../../cli/pulumi/locks.js";
 import { privateFolder } from "../../cli/pulumi/own-folders.js";
-import { cutOffFiles, lockInFolder } from "../../cli/repair/remains.js";
+import { cutOffFiles } from "../../cli/repair/remains.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { bucketFilePath, fileBuckets } from "../../provider/pacing/shared-buckets.js";
 import {
@@ -50,7 +51,7 @@ const lookers = {
   pulumi: ({ env }: Shared) =>
     ensurePulumi({ progress: progressOn({ write: () => {} }), env, ways: [] }),
   backend: async ({ folder }: Shared) => {
-    await lockInFolder(folder, stack);
+    await lockInFolder(folder, stack.project, stack.stack);
     await cutOffFiles(folder, stack.project);
   },
 } as const;

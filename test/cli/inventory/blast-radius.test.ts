@@ -48,11 +48,10 @@ const deleting = (...targets: readonly (readonly [string, string])[]): PlannedCh
 
 test("users that stay are named, managed or not, with the order that works", () => {
   const own = states([holding("Authentication", "a1"), holding("ClientApplication", "c1")]);
-  const found = blastRadius(
-    deleting(["Authentication", "a1"], ["ClientApplication", "c1"]),
-    account,
-    own,
-  );
+  const found = blastRadius(deleting(["Authentication", "a1"], ["ClientApplication", "c1"]), {
+    ...account,
+    states: own,
+  });
   expect(found).toEqual({
     deletions: 2,
     blocked: [
@@ -86,12 +85,12 @@ test("a user that the same run changes or deletes is not in the way", () => {
   const changes = deleting(["Authentication", "a1"], ["ClientApplication", "c1"]);
   const inputs = { name: "by hand", roles: [{ name: "custom_bot", authentication: "a2" }] };
   const moved = { ...changes, inputsAfter: new Map([["urn:c2", inputs]]) };
-  expect(blastRadius(moved, account, own)).toMatchObject({ blocked: [], order: [] });
+  expect(blastRadius(moved, { ...account, states: own })).toMatchObject({ blocked: [], order: [] });
   const kept = {
     ...changes,
     inputsAfter: new Map([["urn:c2", { ...inputs, roles: [{ authentication: "a1" }] }]]),
   };
-  expect(blastRadius(kept, account, own).blocked).toMatchObject([
+  expect(blastRadius(kept, { ...account, states: own }).blocked).toMatchObject([
     { users: [{ id: "c2", managed: "own" }] },
   ]);
 });
@@ -128,11 +127,10 @@ test("in whichever order a preview has its deletions, the answer is the same", (
     objects: new Map(Object.entries(live[definition.kind] ?? {})),
   }));
   const found = (order: readonly string[]) =>
-    blastRadius(
-      deleting(...order.map((id) => ["Authentication", id] as const)),
-      { kinds },
-      states(ids.map((id) => holding("Authentication", id))),
-    );
+    blastRadius(deleting(...order.map((id) => ["Authentication", id] as const)), {
+      kinds,
+      states: states(ids.map((id) => holding("Authentication", id))),
+    });
   expect(found(ids).blocked).toHaveLength(3);
   fc.assert(
     fc.property(fc.shuffledSubarray(ids, { minLength: 3 }), (order) => {
@@ -158,7 +156,10 @@ test("what is said to be refused is refused by the service, and nothing else, fo
   for (const { definition, objects } of kinds)
     for (const id of objects.keys()) {
       const deletions = [{ definition, id, urn: "urn" }];
-      const { blocked } = blastRadius({ deletions, inputsAfter: new Map() }, { kinds }, none);
+      const { blocked } = blastRadius(
+        { deletions, inputsAfter: new Map() },
+        { kinds, states: none },
+      );
       const answer = await stack.control.byHand("DELETE", `/${definition.collection}/${id}`).then(
         () => "done",
         (error: unknown) => String(error),

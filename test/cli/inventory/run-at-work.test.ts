@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runDrift } from "../../../cli/compare/drift.js";
+import { runDrift } from "../../../cli/drift/drift.js";
 import { runImport } from "../../../cli/import/run-import.js";
 import { addressesVariable } from "../../../provider/service/emulated-settings.js";
 import { pending, stackSandbox } from "./stack-sandbox.js";

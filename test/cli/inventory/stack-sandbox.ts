@@ -1,12 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { driftOf } from "../../../cli/compare/drift.js";
+import { driftIn } from "../../../cli/drift/drift.js";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { entryOf } from "../../../cli/import/import-entries.js";
+import { type Inventory, inventoryOf } from "../../../cli/inventory/inventory.js";
 import { objectInputs } from "../../../cli/inventory/object-inputs.js";
 import { readAccount } from "../../../cli/inventory/read-account.js";
-import type { StackReading } from "../../../cli/inventory/stack-reading.js";
 import { openedSecrets, stackExportIn, stateValue } from "../../../cli/pulumi/stack-documents.js";
 import { stateIn, statesOf } from "../../../cli/pulumi/stack-states.js";
 import { type RepairOptions, runRepair } from "../../../cli/repair/repair.js";
@@ -101,20 +101,16 @@ export const managedStack = async (
       ids.set(kind, await up(kind, name, resolved as JsonObject));
     }
   };
-  const reading = async (): Promise<StackReading> => {
+  const inventory = async (): Promise<Inventory> => {
     const text = JSON.stringify({ version: 3, deployment: { resources: state } });
     const [document, own] = [stackExportIn(text), stateIn(text, true)];
     if (!document || !own) throw new Error("no state");
     const access = open();
-    const account = { access, reading: await readAccount(access) };
+    const accounts = [{ names: [undefined], access, reading: await readAccount(access) }];
     const run = createRun(async () => access);
-    return {
-      document,
-      states: statesOf(own, [], true),
-      accounts: [account],
-      accountOf: () => account,
-      runIn: () => run,
-    };
+    const states = statesOf(own, [], true);
+    const lock = { state: "free" } as const;
+    return inventoryOf({ names, document, lock, states, accounts, runIn: () => run });
   };
   return {
     ...{ emulator, control, settings, state, up, upForms },
@@ -126,9 +122,8 @@ export const managedStack = async (
     /** Puts into the state what an import of everything that is there would, in the place of what runs wrote. */
     importAll: async (withSecrets: boolean): Promise<void> => {
       const ownership = ownershipOf("prod");
-      const { accounts } = await reading();
-      const lists = accounts.flatMap(({ reading: { kinds } }) => kinds);
-      const imported = lists.flatMap(({ definition, objects }) =>
+      const { kinds } = await inventory();
+      const imported = kinds.flatMap(({ definition, objects }) =>
         [...objects].map(([id, wire]) => {
           const object = objectInputs(definition, id, wire, settings);
           const entry = entryOf({ object, logical: id }, { ownership, withSecrets });
@@ -152,7 +147,7 @@ export const managedStack = async (
       });
       state.splice(0, state.length, ...sealed);
     },
-    drift: async () => driftOf(await reading(), names, false),
+    drift: async () => driftIn(await inventory(), false),
     /** Changes what the service holds. @returns whether that is something that it may hold */
     edit: async (change: (objects: Record<string, Record<string, unknown>[]>) => void) => {
       const snapshot = (await control.control("GET", "/snapshot")) as {

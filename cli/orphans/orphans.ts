@@ -1,7 +1,8 @@
-import type { z } from "zod";
+import { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
+import { deletionOrder } from "../../provider/definition/fields.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
-import { asText, type JsonObject, objectOf, type Printed } from "../../provider/kernel/json.js";
+import { type JsonObject, objectOf, type Printed } from "../../provider/kernel/json.js";
 import { ownershipsOf } from "../../provider/kernel/owner.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { describeUser, usersOf } from "../../provider/lifecycle/delete.js";
@@ -11,53 +12,100 @@ import {
   markText,
   nameOnWire,
   readMark,
+  stackLabel,
 } from "../../provider/lifecycle/ownership/mark.js";
-import {
-  markedAmong,
-  type Orphan,
-  orphansAmong,
-  type StackNames,
-} from "../../provider/lifecycle/ownership/orphans.js";
-import type { StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
 import { writtenOver } from "../../provider/lifecycle/put.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { CommandFailure, messageOf } from "../command.js";
-import { readingNotes, type ServiceAccess } from "../inventory/open-account.js";
+import { type Inventory, type InventoryItem, withInventory } from "../inventory/inventory.js";
 import {
   exportStack,
   type OpenStack,
   openStack,
+  type StackNames,
   type StackOptions,
   whileAlone,
 } from "../inventory/open-stack.js";
-import { readAccount } from "../inventory/read-account.js";
-import {
-  openAccounts,
-  providerSources,
-  type StackAccountOptions,
-} from "../inventory/stack-reading.js";
-import type { StackLock } from "../pulumi/pulumi-queries.js";
+import { providerSources, type StackAccountOptions } from "../inventory/stack-accounts.js";
 import { textTable, wrapped } from "../terminal/columns.js";
 import { textReport } from "../terminal/report.js";
-import type { foundOrphanSchema } from "./schemas.js";
 
-/** A marked object that is in no state of its stack, as the command prints it. */
+/** Shape of a marked object that is in no state of its stack. */
+const foundOrphanSchema = z.strictObject({
+  kind: z.string(),
+  name: z.string(),
+  id: z.string(),
+  label: z.string().describe("Project, stack, and logical name in the object's mark"),
+  standing: z.enum(["leftover", "held", "copy", "former"]),
+  pending: z
+    .exactOptional(z.literal(true))
+    .describe("True if a run did not finish creating the object; the next `up` adopts it"),
+  heldBy: z
+    .exactOptional(z.array(z.strictObject({ stack: z.string(), urn: z.string() })))
+    .describe("The resources that manage or look up the object"),
+  deleted: z.exactOptional(z.boolean()).describe("With --delete: whether the object was deleted"),
+  released: z.exactOptional(z.boolean()).describe("With --release: whether its mark was removed"),
+  reason: z.exactOptional(z.string()).describe("Why the object was not deleted or released"),
+});
+
+/** Shape of what `orphans --json` prints. */
+export const orphansSchema = z.array(foundOrphanSchema);
+
 type FoundOrphan = Printed<z.output<typeof foundOrphanSchema>>;
+
+/** A marked object that is not in its stack's state. */
+export interface Orphan extends InventoryItem {
+  readonly mark: Mark;
+  readonly standing: FoundOrphan["standing"];
+}
+
+/**
+ * The standing of an object that carries a stack's mark or name and is not in its state; undefined
+ * for others. What another stack holds, or any program looks up, counts as held.
+ *
+ * @param asked IDs of further objects, which may carry the mark of a stack that no longer exists
+ */
+export const orphanStanding = (
+  item: Pick<InventoryItem, "mark" | "id" | "standing" | "isOwn" | "heldBy" | "readBy">,
+  { names: { project, stack }, states }: Pick<Inventory, "names" | "states">,
+  asked: readonly string[] = [],
+): Orphan["standing"] | undefined => {
+  const { mark, id, standing, isOwn, heldBy, readBy } = item;
+  if (!mark || standing === "managed") return undefined;
+  const isNamed = mark.label.startsWith(`${stackLabel(project, stack)} `);
+  // The leftovers of a removed stack can be named by id from any stack that sees all others.
+  const isAsked = states.complete && asked.includes(id);
+  if (!isOwn && !isNamed && !isAsked) return undefined;
+  if (heldBy.length + readBy.length > 0) return "held";
+  if (standing === "former" || standing === "elsewhere") return "former";
+  // The leftovers of another stack, such as a renamed one, are for that stack to find.
+  return isOwn && (standing === "leftover" || standing === "copy") ? standing : undefined;
+};
+
+/** The orphans of a stack, in an order in which they can be deleted. */
+export const orphansIn = (
+  inventory: Inventory,
+  asked: readonly string[] = [],
+): readonly Orphan[] => {
+  const order = deletionOrder(resources);
+  const orphans = inventory.items.flatMap((item): readonly Orphan[] => {
+    const standing = orphanStanding(item, inventory, asked);
+    return item.mark && standing ? [{ ...item, mark: item.mark, standing }] : [];
+  });
+  return orphans.toSorted((a, b) => order.indexOf(a.definition) - order.indexOf(b.definition));
+};
 
 /** An orphan without what only the tool itself needs. */
 const shownOrphan = (orphan: Orphan): FoundOrphan => {
-  const { definition, name, id, mark, standing, pending, heldBy } = orphan;
+  const { definition, name, id, mark, standing, isPending, heldBy, readBy } = orphan;
+  const holders = [...heldBy, ...readBy].map(({ stack, urn }) => ({ stack, urn }));
   return {
-    kind: definition.kind,
-    name: asText(name),
-    id,
-    label: mark.label,
-    standing,
-    ...(pending ? { pending } : {}),
-    ...(heldBy.length > 0 ? { heldBy: heldBy.map(({ stack, urn }) => ({ stack, urn })) } : {}),
+    ...{ kind: definition.kind, name, id, label: mark.label, standing },
+    ...(isPending ? { pending: true as const } : {}),
+    ...(holders.length > 0 ? { heldBy: holders } : {}),
   };
 };
 
@@ -134,18 +182,6 @@ const markedSince = (live: WireObject, listed: Mark): string | undefined => {
     : `its mark changed in the meantime: ${there.label}`;
 };
 
-/** @throws CommandFailure if an object carries another mark by now, or none, or cannot be read */
-const assertMarked = async (
-  { definition, id, mark }: Orphan,
-  { service }: AccountSession,
-): Promise<void> => {
-  const live = await service.read(definition, id).catch((error: unknown) => {
-    throw new CommandFailure(messageOf(error));
-  });
-  const reason = live && markedSince(live, mark);
-  if (reason) throw new CommandFailure(reason);
-};
-
 /** Deletes an object. @returns why it still exists; undefined if it is gone */
 const removeOrphan = async (
   { definition, id, mark }: Orphan,
@@ -220,43 +256,45 @@ type Purpose = "delete" | "release";
 export const changeOrphan = (
   orphan: Orphan,
   purpose: Purpose,
-  access: ServiceAccess,
   stack: OpenStack,
   assertNobody: () => Promise<unknown>,
 ): Promise<string | undefined> => {
+  const { definition, id, mark } = orphan;
+  const { access } = orphan.account;
   const assertStill = async (): Promise<void> => {
-    const { definition, id } = orphan;
     const [holder] = (await stack.readStates("own")).holdersOf(definition.kind, id);
     if (holder) throw new CommandFailure(`a run adopted the object in the meantime: ${holder.urn}`);
     await assertNobody();
     // A release has just read it.
-    if (purpose === "delete") await assertMarked(orphan, access);
+    if (purpose === "release") return;
+    const live = await access.service.read(definition, id).catch((error: unknown) => {
+      throw new CommandFailure(messageOf(error));
+    });
+    const reason = live && markedSince(live, mark);
+    if (reason) throw new CommandFailure(reason);
   };
   const act = purpose === "delete" ? removeOrphan : releaseOrphan;
   return access.guarded(assertStill, () => act(orphan, access));
 };
-
-const standings = {
-  held: "a state contains the object, or a program looks it up",
-  copy: "a person copied the object from one of this stack's objects",
-} as const;
 
 /** Why one object may not be touched; undefined if it may. */
 const refusalFor = (
   id: string,
   purpose: Purpose,
   orphans: readonly Orphan[],
-  { holdings }: StackStates,
+  { states }: Inventory,
 ): string | undefined => {
   const orphan = orphans.find((each) => each.id === id);
   if (!orphan) {
-    const holder = holdings.find((each) => each.id === id);
+    const holder = states.holdings.find((each) => each.id === id);
     return holder
       ? `the state of ${holder.stack} contains the object: ${holder.urn}`
       : "no object with this ID carries the stack's mark or name";
   }
-  if (orphan.standing === "held") return standings.held;
-  return orphan.standing === "copy" && purpose === "delete" ? standings.copy : undefined;
+  if (orphan.standing === "held") return "a state contains the object, or a program looks it up";
+  return orphan.standing === "copy" && purpose === "delete"
+    ? "a person copied the object from one of this stack's objects"
+    : undefined;
 };
 
 /**
@@ -265,23 +303,23 @@ const refusalFor = (
  * @param ids only these, if given; else every leftover
  * @throws CommandFailure if one of the IDs must not be touched, or if it is not certain what is left over
  */
-const chosenAmong = (
+const chooseOrphans = (
   orphans: readonly Orphan[],
   purpose: Purpose,
-  states: StackStates,
+  inventory: Inventory,
   ids?: readonly string[],
 ): readonly Orphan[] => {
   const nothing = `Nothing was ${purpose}d:`;
   if (ids) {
     const refused = ids.flatMap((id) => {
-      const reason = refusalFor(id, purpose, orphans, states);
+      const reason = refusalFor(id, purpose, orphans, inventory);
       return reason ? [`  ${id}: ${reason}`] : [];
     });
     if (refused.length > 0) throw new CommandFailure([nothing, ...refused].join("\n"));
     return orphans.filter(({ id }) => ids.includes(id));
   }
   const leftover = orphans.filter(({ standing }) => standing === "leftover");
-  if (leftover.length === 0 || states.complete) return leftover;
+  if (leftover.length === 0 || inventory.states.complete) return leftover;
   throw new CommandFailure(
     `${nothing} the command could not read every stack in the backend, and an unread stack may contain these objects. ` +
       "Specify the objects that you are sure you do not need: --delete --id <id>",
@@ -294,127 +332,114 @@ export interface OrphansOptions extends StackOptions, StackAccountOptions {
   readonly ids?: readonly string[];
   /** Go on if the lock cannot be seen. */
   readonly ignoreLock?: true;
-  /** Ends the command; what was not done by then gets that as its reason. */
-  readonly signal?: AbortSignal;
 }
 
-/** Why the lock forbids changes; undefined if it does not. */
-const lockRefusal = (
-  lock: StackLock,
-  { project, stack }: StackNames,
-  ignoreLock: boolean,
-): string | undefined => {
-  if (lock.state === "locked")
-    return (
-      `the stack ${project}/${stack} is locked${lock.by ? ` (${lock.by})` : ""}, so a run may be changing these objects. ` +
-      "Wait until it ends; if it was killed, run pulumi cancel. Then try again"
-    );
-  if (lock.state === "free" || ignoreLock) return undefined;
-  return (
-    `the command cannot see whether a run is in progress on the stack ${project}/${stack}: ${lock.why}. ` +
-    "If you are sure that no run is in progress, try again with --ignore-lock"
-  );
-};
+const byText = (by: string | undefined): string => (by ? ` (${by})` : "");
 
-const notesOf = (
-  { names: { project, stack } }: OpenStack,
-  lock: StackLock,
-  { own, complete }: StackStates,
-): readonly string[] => {
+/** @throws CommandFailure if the lock forbids changes; what it says begins with `nothing` */
+const assertUnlocked = async (
+  { readLock, names: { project, stack } }: OpenStack,
+  { ignoreLock }: OrphansOptions,
+  nothing: string,
+): Promise<void> => {
+  const lock = await readLock();
   const name = `${project}/${stack}`;
-  const notes: string[] = [];
   if (lock.state === "locked")
-    notes.push(
-      `${name} is locked${lock.by ? ` (${lock.by})` : ""}: the list may include objects that a run is creating now.`,
+    throw new CommandFailure(
+      `${nothing}the stack ${name} is locked${byText(lock.by)}, so a run may be changing these objects. ` +
+        "Wait until it ends; if it was killed, run pulumi cancel. Then try again.",
     );
-  if (ownershipsOf(own).length === 0)
-    notes.push(
-      `The state of ${name} contains no Ownership: the stack has not created anything yet, or was destroyed. Objects that carry its name come from an earlier state, or from another stack with the same name.`,
+  if (lock.state === "unknown" && !ignoreLock)
+    throw new CommandFailure(
+      `${nothing}the command cannot see whether a run is in progress on the stack ${name}: ${lock.why}. ` +
+        "If you are sure that no run is in progress, try again with --ignore-lock.",
     );
-  if (!complete)
-    notes.push(
-      "The command could not read every stack in the backend; an unread stack may contain the listed objects.",
-    );
-  return notes;
 };
 
-/**
- * Finds, and on demand deletes or releases, what carries a stack's mark or name and is in no state.
- * It lists the service first, then reads the lock, then the states: so whatever a run makes or
- * takes over meanwhile shows in a later reading.
- *
- * @throws CommandFailure if a state cannot be read, or if nothing may be changed; ConversationError
- * if the service cannot be listed
- */
-export const runOrphans = async (options: OrphansOptions): Promise<OrphansResult> => {
-  const stack = await openStack(options);
-  const orphans = () => orphansOf(stack, options);
-  return options.delete || options.release ? whileAlone(stack, orphans) : orphans();
+const notesOf = ({
+  gaps,
+  lock,
+  names: { project, stack },
+  states: { own, complete },
+}: Inventory): readonly string[] => {
+  const name = `${project}/${stack}`;
+  const isEmpty = ownershipsOf(own).length === 0;
+  return [
+    ...gaps,
+    ...(lock.state === "locked"
+      ? [
+          `${name} is locked${byText(lock.by)}: the list may include objects that a run is creating now.`,
+        ]
+      : []),
+    ...(isEmpty
+      ? [
+          `The state of ${name} contains no Ownership: the stack has not created anything yet, or was destroyed. Objects that carry its name come from an earlier state, or from another stack with the same name.`,
+        ]
+      : []),
+    ...(complete
+      ? []
+      : [
+          "The command could not read every stack in the backend; an unread stack may contain the listed objects.",
+        ]),
+  ];
 };
 
 /**
  * The accounts to look in: that of the profile, else that of the settings without one, if there are
  * any, and those of the explicit providers in the state, which no option can name.
  */
-const openSearched = async (stack: OpenStack, options: OrphansOptions) => {
+const withSearched = async <T>(
+  stack: OpenStack,
+  options: OrphansOptions,
+  work: (inventory: Inventory) => Promise<T>,
+): Promise<T> => {
   const { profile } = options;
-  const sealed = profile === undefined ? await exportStack(stack.place) : undefined;
-  const explicit = [...(sealed ? providerSources(sealed, stack.env).keys() : [])];
-  if (explicit.length === 0) return openAccounts(stack, undefined, [profile], options);
+  const sealed = await exportStack(stack.place);
+  const explicit = profile === undefined ? [...providerSources(sealed, stack.env).keys()] : [];
+  if (explicit.length === 0) return withInventory(stack, sealed, [profile], options, work);
   const isLeftOut = await stack.readSettings().then(
     () => false,
     (error: unknown) => isConversationError(error, "SETTINGS_MISSING"),
   );
   const document = await exportStack(stack.place, "clear");
-  return openAccounts(stack, document, isLeftOut ? explicit : [undefined, ...explicit], options);
+  const names = isLeftOut ? explicit : [undefined, ...explicit];
+  return withInventory(stack, document, names, options, work);
 };
 
-const orphansOf = async (stack: OpenStack, options: OrphansOptions): Promise<OrphansResult> => {
-  const { ids, ignoreLock = false } = options;
+/**
+ * Finds, and on demand deletes or releases, what carries a stack's mark or name and is in no state.
+ *
+ * @throws CommandFailure if a state cannot be read, or if nothing may be changed; ConversationError
+ * if the service cannot be listed
+ */
+export const runOrphans = async (options: OrphansOptions): Promise<OrphansResult> => {
+  const stack = await openStack(options);
   const { names } = stack;
-  const opened = await openSearched(stack, options);
-  try {
-    const read = await Promise.all(
-      opened.all.map(async ({ access }) => ({ access, ...(await readAccount(access)) })),
-    );
-    for (const { error } of read.flatMap(({ kinds }) => kinds)) if (error) throw error;
-    const objects = read.map(({ access, kinds }) => ({ access, marked: markedAmong(kinds) }));
-    const lock = await stack.readLock();
-    const states = await stack.readStates("all");
-    const places = new Map(
-      objects.flatMap(({ access, marked }) =>
-        orphansAmong(marked, names, states, options.release ? ids : []).map(
-          (orphan) => [orphan, access] as const,
-        ),
-      ),
-    );
-    const orphans = [...places.keys()];
-    const unread = read.flatMap(readingNotes);
-    const notes = [...unread, ...notesOf(stack, lock, states)];
-    const isIncomplete = unread.length > 0;
-    const purpose = options.delete ? "delete" : options.release && "release";
-    if (!purpose) return { names, notes, isIncomplete, found: orphans.map(shownOrphan) };
-    const refusal = lockRefusal(lock, names, ignoreLock);
-    if (refusal) throw new CommandFailure(`Nothing was ${purpose}d: ${refusal}.`);
-    const chosen = chosenAmong(orphans, purpose, states, ids);
-    const assertUnlocked = async (): Promise<void> => {
-      const since = lockRefusal(await stack.readLock(), names, ignoreLock);
-      if (since) throw new CommandFailure(since);
-    };
+  const { ids } = options;
+  const purpose = options.delete ? "delete" : options.release && "release";
+  const findAndChange = async (inventory: Inventory): Promise<OrphansResult> => {
+    const kinds = inventory.accounts.flatMap(({ reading }) => reading.kinds);
+    for (const { error } of kinds) if (error) throw error;
+    const orphans = orphansIn(inventory, options.release ? ids : []);
+    const known = { names, notes: notesOf(inventory), isIncomplete: inventory.gaps.length > 0 };
+    if (!purpose) return { ...known, found: orphans.map(shownOrphan) };
+    await assertUnlocked(stack, options, `Nothing was ${purpose}d: `);
+    const chosen = chooseOrphans(orphans, purpose, inventory, ids);
     const found: FoundOrphan[] = [];
-    for (const [orphan, access] of places) {
-      const shown = shownOrphan(orphan);
+    for (const orphan of orphans) {
       if (!chosen.includes(orphan)) {
-        found.push(shown);
+        found.push(shownOrphan(orphan));
         continue;
       }
-      const reason = await changeOrphan(orphan, purpose, access, stack, assertUnlocked);
+      const reason = await changeOrphan(orphan, purpose, stack, () =>
+        assertUnlocked(stack, options, ""),
+      );
       const isDone = reason === undefined;
       const done = purpose === "delete" ? { deleted: isDone } : { released: isDone };
-      found.push({ ...shown, ...done, ...(isDone ? {} : { reason }) });
+      found.push({ ...shownOrphan(orphan), ...done, ...(isDone ? {} : { reason }) });
     }
-    return { names, notes, isIncomplete, found };
-  } finally {
-    await opened.close();
-  }
+    return { ...known, found };
+  };
+  const search = () => withSearched(stack, options, findAndChange);
+  return purpose ? whileAlone(stack, search) : search();
 };

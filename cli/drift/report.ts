@@ -12,10 +12,13 @@ import {
   textReport,
   titled,
 } from "../terminal/report.js";
-import { type Comparison, isDifferent, type OneSided, type SideDifference } from "./comparison.js";
-import type { ChangedObject, DriftChange, DriftResult, UncheckableSecrets } from "./schemas.js";
+import type { DriftChange, DriftResult } from "./drift.js";
 
-type Named = Pick<ChangedObject, "kind" | "name" | "id">;
+interface Named {
+  readonly kind: string;
+  readonly name: string;
+  readonly id: string;
+}
 
 const foreign = (text: string): Foreign => ({ foreign: text });
 
@@ -63,8 +66,8 @@ const fieldOf = (path: string): string => path.replaceAll(/\[[^[\]]*\]/g, "[]");
  * Objects that somebody has touched since are listed one by one; the others as far as a person will
  * read.
  */
-const uncheckableLines = (objects: readonly UncheckableSecrets[]): readonly string[] => {
-  const one = (each: UncheckableSecrets) =>
+const uncheckableLines = (objects: DriftResult["uncheckable"]): readonly string[] => {
+  const one = (each: DriftResult["uncheckable"][number]) =>
     indented(
       `${titleOf(each)}: ${each.paths.join(", ")}${each.changedSince ? `; the object changed at ${each.changedSince}` : ""}`,
       2,
@@ -203,46 +206,4 @@ export const driftMarkdown = (result: DriftResult): string => {
     `Read at ${result.readAt} by \`pulumi-conversation drift\`.`,
   ];
   return `${lines.join("\n")}\n`;
-};
-
-const oneSided = (title: string, objects: readonly OneSided[]) =>
-  titled(
-    title,
-    objects.flatMap((each) => indented(titleOf(each), 2)),
-  );
-
-const differenceLines = ({ path, a, b }: SideDifference): readonly string[] => [
-  ...indented(`${path}:`, 4),
-  ...indented(`A: ${shown(a)}`, 6),
-  ...indented(`B: ${shown(b)}`, 6),
-];
-
-/** The differences between two accounts, for people, within 80 columns. */
-export const compareReport = (result: Comparison): string => {
-  const { a, b, same, matched, different, onlyInA, onlyInB, unread, notes } = result;
-  const count = `${matched} ${matched === 1 ? "object is" : "objects are"} on both sides`;
-  return textReport(
-    [...wrapped(`A: ${a}`, 80), ...wrapped(`B: ${b}`, 80)],
-    [
-      !isDifferent(result)
-        ? `No difference${same ? "" : " in the kinds that could be read"}: ${count}.`
-        : `${count}, ${different.length} of them different; ${onlyInA.length} only in A, ${onlyInB.length} only in B.`,
-    ],
-    ...different.map(({ kind, name, matchedBy, differences }) => [
-      ...indented(
-        `${kind} "${name}"${matchedBy === "name" ? "" : ` (matched by ${matchedBy})`}`,
-        2,
-      ),
-      ...differences.flatMap(differenceLines),
-    ]),
-    ...oneSided("Only in A:", onlyInA),
-    ...oneSided("Only in B:", onlyInB),
-    unread.flatMap(({ side, kind }) =>
-      wrapped(
-        `The command could not read every ${kind} in ${side.toUpperCase()}, so it omits those that are only on the other side.`,
-        80,
-      ),
-    ),
-    notes.flatMap((note) => wrapped(note, 80)),
-  );
 };

@@ -1,27 +1,19 @@
-import type { Definition } from "../../provider/definition/define.js";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { urnParts } from "../../provider/kernel/owner.js";
 import { providerToken, tokenParts } from "../../provider/kernel/type-tokens.js";
-import type { StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
-import { createRun, type Run } from "../../provider/lifecycle/run.js";
 import { configurationOf } from "../../provider/plugin/configuration.js";
-import { addressesVariable, emulatedSettings } from "../../provider/service/emulated-settings.js";
+import { emulatedSettings } from "../../provider/service/emulated-settings.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import {
-  isProviderAccount,
-  readSettings,
-  type SettingSource,
-} from "../../provider/service/settings.js";
-import { CommandFailure } from "../command.js";
+import { readSettings, type SettingSource } from "../../provider/service/settings.js";
 import {
   accountIn,
   definitionOfType,
   openedValues,
+  resourcesOf,
   type StackExport,
 } from "../pulumi/stack-documents.js";
 import { accessService, type Say, type ServiceAccess } from "./open-account.js";
 import type { OpenStack } from "./open-stack.js";
-import { type AccountReading, type KindReading, readAccount } from "./read-account.js";
 
 /** A profile, or an explicit provider (`accountIn`); undefined for the settings without either. */
 export type AccountName = string | undefined;
@@ -33,12 +25,6 @@ interface StackAccount {
   readonly access: ServiceAccess;
 }
 
-const accountOf = <A extends StackAccount>(accounts: readonly A[], name: AccountName): A => {
-  const found = accounts.find(({ names }) => names.includes(name));
-  if (!found) throw new Error(`no account was opened for ${name}`);
-  return found;
-};
-
 /**
  * The settings of the explicit providers in a state, by the names of their accounts: what a program
  * gives a provider precedes the environment.
@@ -46,12 +32,11 @@ const accountOf = <A extends StackAccount>(accounts: readonly A[], name: Account
  * @param document secrets in plain text
  */
 export const providerSources = (
-  { deployment }: StackExport,
+  document: StackExport | undefined,
   env: NodeJS.ProcessEnv,
 ): ReadonlyMap<string, SettingSource> => {
-  const resources = deployment.resources ?? [];
   // Of two with one URN, the one that stays comes last.
-  const sorted = resources.toSorted(
+  const sorted = resourcesOf(document).toSorted(
     (a, b) => Number(b.delete === true) - Number(a.delete === true),
   );
   return new Map(
@@ -98,10 +83,10 @@ export const settingsOfNames = async (
   document: StackExport | undefined,
   names: readonly AccountName[],
 ): Promise<readonly NamedSettings[]> => {
-  const explicit = document && providerSources(document, stack.env);
+  const explicit = providerSources(document, stack.env);
   const named = new Map<AccountName, Settings>();
   for (const name of names) {
-    const source = explicit?.get(name ?? "");
+    const source = explicit.get(name ?? "");
     named.set(
       name,
       source && name ? settingsOfProvider(source, name) : await stack.readSettings(name),
@@ -116,7 +101,7 @@ export const settingsOfNames = async (
 /** Opens the accounts that some names lead to. Parameters and errors as `settingsOfNames`. */
 export const openAccounts = async (
   stack: OpenStack,
-  document: StackExport | undefined,
+  document: StackExport,
   names: readonly AccountName[],
   { say = () => undefined, clock, signal }: StackAccountOptions = {},
 ) => {
@@ -129,29 +114,11 @@ export const openAccounts = async (
   );
   return {
     all,
-    of: (name: AccountName): StackAccount => accountOf(all, name),
     close: async () => {
       await Promise.all(all.map(({ access }) => access.close()));
     },
   };
 };
-
-/** An account with all its objects. */
-export interface AccountRead extends Pick<StackAccount, "access"> {
-  readonly reading: AccountReading;
-}
-
-/** A stack with the accounts of its resources. */
-export interface StackReading {
-  /** The state, secrets in plain text. */
-  readonly document: StackExport;
-  /** The states of all stacks in the backend that can be read. */
-  readonly states: StackStates;
-  readonly accounts: readonly AccountRead[];
-  readonly accountOf: (name: AccountName) => AccountRead;
-  /** For the lifecycle of the resources of an account, which reads through the same sessions. */
-  readonly runIn: (name: AccountName) => Run;
-}
 
 /** Whether a resource is of this package; a component of it is none. */
 export const isOurType = (type: string): boolean =>
@@ -163,64 +130,4 @@ export const accountsIn = ({ deployment }: StackExport): readonly AccountName[] 
   const all = [...(deployment.resources ?? []), ...pending];
   const ours = all.filter(({ type }) => isOurType(type));
   return [...new Set(ours.map(accountIn))];
-};
-
-/** A new emulator would make every object of the stack look deleted. */
-const assertSameEmulator = (
-  { env, names: { project, stack } }: OpenStack,
-  { deployment }: StackExport,
-  accounts: readonly AccountRead[],
-): void => {
-  if (env[addressesVariable] === undefined) return;
-  const kinds = accounts.flatMap(({ reading }) => reading.kinds);
-  if (kinds.some(({ objects, problem }) => objects.size > 0 || problem !== undefined)) return;
-  const held = (deployment.resources ?? []).filter(
-    ({ type, id, external }) => id && external !== true && definitionOfType(type),
-  );
-  if (held.length === 0) return;
-  throw new CommandFailure(
-    `This emulator is empty: it contains none of the objects of ${project}/${stack} (${held.length} in its state). Nothing was done. Start the emulator with the file that contains them (--data <file>), or run the command without the emulator.`,
-  );
-};
-
-/**
- * Reads the accounts first and the states after them, which then hold what a run has taken over in
- * between.
- *
- * @throws ConversationError if nothing of an account can be read; CommandFailure if the state cannot,
- * or if this runs beside an empty emulator that has none of its objects
- */
-export const readStack = async (
-  stack: OpenStack,
-  document: StackExport,
-  opened: Awaited<ReturnType<typeof openAccounts>>,
-): Promise<StackReading> => {
-  const accounts = await Promise.all(
-    opened.all.map(async (account) => ({
-      ...account,
-      reading: await readAccount(account.access),
-    })),
-  );
-  assertSameEmulator(stack, document, accounts);
-  const runs = new Map<AccountName, Run>();
-  return {
-    document,
-    states: await stack.readStates("all"),
-    accounts,
-    accountOf: (name) => accountOf(accounts, name),
-    runIn: (name) => {
-      // A profile stands in the values of its resources.
-      const explicit = isProviderAccount(name) ? name : undefined;
-      const run = runs.get(explicit) ?? createRun(async (of = explicit) => opened.of(of).access);
-      runs.set(explicit, run);
-      return run;
-    },
-  };
-};
-
-/** The objects of one kind as they were read. */
-export const kindIn = ({ reading }: AccountRead, { kind }: Definition): KindReading => {
-  const found = reading.kinds.find(({ definition }) => definition.kind === kind);
-  if (!found) throw new Error(`${kind} was not read`);
-  return found;
 };
