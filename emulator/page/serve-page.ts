@@ -5,7 +5,7 @@ import { packageRoot } from "../../provider/kernel/package.js";
 import { type ServiceResponse, sendResponse } from "../http/exchange.js";
 
 /** The path under which the page's files are served. */
-export const pagePath = "/page";
+const pagePath = "/page";
 
 const contentTypes: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -41,55 +41,49 @@ const safeHeaders = {
   "cache-control": "no-store",
 } as const;
 
-interface PageFile {
-  readonly type: string;
-  readonly bytes: Buffer;
-}
-
-/** Reads the files as they are in the repository and the package: there is nothing to build. */
-const readPage = (): ReadonlyMap<string, PageFile> => {
+/** The files' answers, by path: as they are in the repository and the package, there is nothing to build. */
+const readPage = (): ReadonlyMap<string, ServiceResponse> => {
   const folder = join(packageRoot(), "emulator", "page", "browser");
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
-  const files = names.flatMap((name): [string, PageFile][] => {
-    const type = contentTypes[extname(name)];
-    if (type === undefined) return [];
-    const bytes = readFileSync(join(folder, name));
-    const path = `${pagePath}/${name.replaceAll("\\", "/")}`;
-    return [[name === "index.html" ? "/" : path, { type, bytes }]];
-  });
-  return new Map(files);
+  return new Map(
+    names.flatMap((name): [string, ServiceResponse][] => {
+      const type = contentTypes[extname(name)];
+      if (type === undefined) return [];
+      const body = readFileSync(join(folder, name));
+      const path = name === "index.html" ? "/" : `${pagePath}/${name.replaceAll("\\", "/")}`;
+      return [[path, { status: 200, headers: { "content-type": type }, body }]];
+    }),
+  );
 };
 
-let known: ReadonlyMap<string, PageFile> | undefined;
+let known: ReadonlyMap<string, ServiceResponse> | undefined;
 
 /** Whether a path is the page's own path, or one for the page's files. */
 export const isPagePath = (path: string): boolean =>
   path === "/" || path.startsWith(`${pagePath}/`);
 
-const refusal = (status: number, text: string, more = {}): ServiceResponse => ({
+const refuse = (status: number, text: string, more = {}): ServiceResponse => ({
   status,
   headers: { "content-type": "text/plain; charset=utf-8", ...more },
   body: `${text}\n`,
 });
 
-const answerTo = ({ method = "" }: IncomingMessage, path: string): ServiceResponse => {
+const answerPage = (method: string, path: string, isAllowed: boolean): ServiceResponse => {
+  if (!isAllowed) return refuse(403, "The page is available only on this machine.");
   known ??= readPage();
   const file = known.get(path);
-  if (!file) return refusal(404, "The page has no such file.");
-  if (method !== "GET" && method !== "HEAD")
-    return refusal(405, "The page accepts only GET and HEAD.", { allow: "GET, HEAD" });
-  return { status: 200, headers: { "content-type": file.type }, body: file.bytes };
+  if (!file) return refuse(404, "The page has no such file.");
+  if (method === "GET" || method === "HEAD") return file;
+  return refuse(405, "The page accepts only GET and HEAD.", { allow: "GET, HEAD" });
 };
 
 /** Serves the page and its files. @param isAllowed whether the caller may see it */
 export const servePage = (
-  request: IncomingMessage,
+  { method = "" }: IncomingMessage,
   response: ServerResponse,
   path: string,
   isAllowed: boolean,
 ): void => {
-  const answer = isAllowed
-    ? answerTo(request, path)
-    : refusal(403, "The page is available only on this machine.");
+  const answer = answerPage(method, path, isAllowed);
   sendResponse(response, { ...answer, headers: { ...safeHeaders, ...answer.headers } });
 };

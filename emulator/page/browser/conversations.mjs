@@ -8,18 +8,8 @@ import { useLayoutEffect, useMemo, useRef } from "./vendor/hooks.mjs";
 /** @import { Known } from "./emulator.mjs" */
 /** @import { Column, Page } from "./parts.mjs" */
 
-const {
-  Choice,
-  Code,
-  Details,
-  LabelledField,
-  ForeignText,
-  html,
-  linkTo,
-  onValue,
-  SearchBar,
-  Table,
-} = parts;
+const { Choice, Code, Details, LabelledField, ForeignText, html, linkTo, onValue } = parts;
+const { SearchBar, Table } = parts;
 const { clockTime, counted, countText, inertJson, isRecord, parsedJson, shortText } = texts;
 
 /** @typedef {Known["conversations"][number]} Conversation */
@@ -41,13 +31,13 @@ const sideOf = (sender) => {
   return sender.endsWith("_bot") ? "bot" : "agent";
 };
 
-/** An attachment: its text, the ID of its asset, and its URL elsewhere, if a browser can open that. @param {Json} attachment */
+/** An attachment: its text, and the ID of its asset. @param {Json} attachment */
 const readAttachment = (attachment) => {
   const [id, url] = [textIn(attachment, "id"), textIn(attachment, "url")];
   const name = textIn(attachment, "name") || url || id;
   const size = typeof attachment.size === "number" ? ` (${attachment.size} bytes)` : "";
-  const isOpen = /^https?:\/\//i.test(url) && URL.canParse(url);
-  return { text: name + size, id, elsewhere: isOpen ? new URL(url) : undefined };
+  const host = /^https?:/i.test(url) && URL.canParse(url) ? ` on ${new URL(url).host}` : "";
+  return { text: name + size + host, id };
 };
 
 /** A message as the transcript shows it. @param {Json} message as the service returns it */
@@ -73,15 +63,6 @@ export const readMessage = (message) => {
   };
 };
 
-/** An attachment, with the link that downloads its asset, or opens what is elsewhere. @param {{ readonly file: ReturnType<typeof readAttachment>, readonly path: string | undefined }} props */
-const Attachment = ({ file: { text, elsewhere }, path }) => {
-  const name = html`<${ForeignText} text=${text} />`;
-  if (path !== undefined) return html`<li><a href=${path} download>${name}</a></li>`;
-  if (!elsewhere) return html`<li>${name}</li>`;
-  const link = html`<a href=${elsewhere.href} target="_blank" rel="noopener noreferrer">${name}</a>`;
-  return html`<li>${link} on ${elsewhere.host}</li>`;
-};
-
 /** @param {{ readonly message: ReturnType<typeof readMessage>, readonly delivery: ShownDelivery | undefined, readonly downloads: Readonly<Record<string, string>> }} props */
 const Message = ({ message, delivery, downloads }) => {
   const { messageId, type, sender, name, text, json, files, isEvent, time } = message;
@@ -90,7 +71,11 @@ const Message = ({ message, delivery, downloads }) => {
   const what = type !== "text" && html` · <${ForeignText} text=${type} />`;
   if (isEvent)
     return html`<li class="event quiet">${who}${what} ${shortText(text || json.replace(/\s+/g, " "))} ${at}</li>`;
-  const list = files.map((file) => html`<${Attachment} file=${file} path=${downloads[file.id]} />`);
+  const list = files.map((file) => {
+    const shown = html`<${ForeignText} text=${file.text} />`;
+    const { [file.id]: path } = downloads;
+    return html`<li>${path ? html`<a href=${path} download>${shown}</a>` : shown}</li>`;
+  });
   const { failure, attempt = 0 } = delivery ?? {};
   const outcome = delivery && failure ? `not delivered: ${deliveryOutcome(delivery)}` : "delivered";
   const said = attempt > 1 ? `${outcome}, attempt ${attempt}` : outcome;
@@ -130,14 +115,8 @@ const Transcript = ({ known: { transcript, deliveries } }) => {
   </div>`;
 };
 
-const emptyDraft = {
-  account: "",
-  customer: "Ada Example",
-  sender: "",
-  type: "",
-  text: "",
-  said: "",
-};
+const customer = "Ada Example";
+const emptyDraft = { account: "", customer, sender: "", type: "", text: "", said: "" };
 
 /** @typedef {typeof emptyDraft} Draft */
 

@@ -109,7 +109,6 @@ const Refusal = ({ reason = "", call: { explanation, fault } }) => {
   const { rule, page, section } = explanation;
   const { [section]: view } = causes;
   return html`<section class="refusal">
-    <h3>Why the call was refused</h3>
     <p><strong>${asked ?? rule}</strong></p>
     <p><${ForeignText} text=${reason} /></p>
     <p class="quiet">docs/${page}, ${section}${view && html` · <a href=${`#${view}`}>${view}</a>`}</p>
@@ -129,7 +128,7 @@ const callColumns = [
   ["Method", "method", ({ entry }) => entry.method],
   ["Path", "wide", ({ entry }) => entry.path],
   ["Status", "status", ({ entry }) => entry.status || "none", ({ entry }) => toneOf(entry.status)],
-  ["Reason", "reason", ({ entry }) => entry.reason ?? ""],
+  ["Reason", "reason spare", ({ entry }) => entry.reason ?? ""],
   ["Took", "number spare", ({ entry }) => `${entry.ms} ms`],
   ["Client", "client spare", ({ entry }) => entry.clientId ?? ""],
 ];
@@ -153,12 +152,7 @@ export const CallsView = ({ page }) => {
     `,
   ];
   const words = (/** @type {ShownCall} */ { method, path, status, clientId = "", reason = "" }) => [
-    method,
-    path,
-    String(status),
-    tones[toneOf(status)],
-    clientId,
-    reason,
+    `${method} ${path} ${status} ${tones[toneOf(status)]} ${clientId} ${reason}`,
   ];
   const search = "Path, method, status, name, or “refused”";
   const shown = { page, name: "calls", noun: "call", log: calls, columns: callColumns };
@@ -189,7 +183,7 @@ export const describeRest = (entries, { delivery, attempt, failure }, next) => {
 const deliveryColumns = [
   ["Time", "time", ({ entry }) => clockTime(entry.at)],
   ["Type", "type", ({ entry }) => entry.type],
-  ["Callback", "wide end", ({ entry }) => entry.url || "nowhere"],
+  ["Callback", "wide", ({ entry }) => entry.url || "nowhere"],
   ["Attempt", "number spare", ({ entry }) => entry.attempt || "–"],
   [
     "Outcome",
@@ -226,19 +220,16 @@ export const DeliveriesView = ({ page }) => {
     ];
   };
   const words = (/** @type {ShownDelivery} */ entry) => [
-    entry.url,
-    entry.type,
-    deliveryOutcome(entry),
+    `${entry.url} ${entry.type} ${deliveryOutcome(entry)}`,
   ];
-  const search = "Address, name, type, or outcome";
-  const shown = {
-    page,
-    name: "deliveries",
-    noun: "attempt",
-    log: deliveries,
-    columns: deliveryColumns,
-  };
-  return html`<${LogView} ...${shown} search=${search} words=${words} describe=${describe} />`;
+  const shown = { page, name: "deliveries", noun: "attempt", log: deliveries };
+  return html`<${LogView}
+    ...${shown}
+    columns=${deliveryColumns}
+    search="Address, name, type, or outcome"
+    words=${words}
+    describe=${describe}
+  />`;
 };
 
 /** What went wrong last, on every view. @param {{ readonly page: Page }} props */
@@ -251,18 +242,17 @@ export const Notices = ({ page: { known } }) => {
     [calls],
   );
   const undelivered = useMemo(() => findUndelivered(placeEntries(deliveries)), [deliveries]);
-  /** @param {LogName} log @param {string} outcome @param {readonly Placed<unknown>[]} items @param {string} text */
-  const notice = (log, outcome, items, text) =>
-    items[0] &&
-    html`<a href=${linkToEntry(log, items[0].place)}>
-      ${items.length > 1 ? `Last of ${items.length}` : "Last"} ${outcome}: <${ForeignText} text=${text} />
+  /** @template T @param {LogName} log @param {string} outcome @param {readonly Placed<T>[]} items @param {(entry: T) => string} describe */
+  const notice = (log, outcome, [last, ...others], describe) =>
+    last &&
+    html`<a href=${linkToEntry(log, last.place)}>
+      ${others.length > 0 ? `Last of ${others.length + 1}` : "Last"} ${outcome}:${" "}
+      <${ForeignText} text=${describe(last.entry)} />
     </a>`;
-  const [[call], [attempt]] = [refused, undelivered];
-  const { failure, type } = attempt?.entry ?? {};
-  const rule = failure && tables.deliveryFailures[failure.cause]?.rule;
-  const { status, method, path } = call?.entry ?? {};
+  const ruleOf = (/** @type {ShownDelivery} */ { failure }) =>
+    failure && tables.deliveryFailures[failure.cause]?.rule;
   return html`<section class="bar notices" aria-label="What went wrong last">
-    ${notice("calls", "refused", refused, `${status} ${method} ${path}`)}
-    ${notice("deliveries", "undelivered", undelivered, `${type}. ${rule}`)}
+    ${notice("calls", "refused", refused, ({ status, method, path }) => `${status} ${method} ${path}`)}
+    ${notice("deliveries", "undelivered", undelivered, (entry) => `${entry.type}. ${ruleOf(entry)}`)}
   </section>`;
 };

@@ -1,5 +1,4 @@
 import { objectKey } from "./emulator.mjs";
-import { cardHeight, columnWidth, drawGraph, usedKeys } from "./graph.mjs";
 import { LogLinks } from "./logs.mjs";
 import * as parts from "./parts.mjs";
 import { counted, countText, shortText } from "./texts.mjs";
@@ -7,12 +6,23 @@ import { useEffect, useMemo } from "./vendor/hooks.mjs";
 
 /** @import { GraphObject } from "../page-routes.js" */
 /** @import { Known } from "./emulator.mjs" */
-/** @import { Column, Line } from "./graph.mjs" */
 
 const { Code, Details, ForeignText, html, KeyLists, linkTo, SearchBar, Subject } = parts;
 
+/** @typedef {{ readonly collection: string, readonly noun: string, readonly doc: string }} Kind */
+/** The objects of one kind, from top to bottom. @typedef {{ readonly kind: Kind, readonly objects: readonly GraphObject[] }} Column */
+/** A line from an object to one that it refers to. @typedef {{ readonly from: string, readonly to: string, readonly path: string }} Line */
+
+/** Heights in pixels: of a card, and from one card to the next. */
+const cardHeight = 46;
+const pitch = 60;
+/** Between two columns, as a part of a column's width. */
+const gapShare = 0.24;
 /** More lines at once show nothing. */
 const mostLines = 1_500;
+
+/** The keys of the objects that an object refers to, each once. @param {GraphObject} object */
+const usedKeys = (object) => [...new Set(object.references.map(objectKey))];
 
 /** For each object's key, the keys of the objects that refer to it. @param {readonly GraphObject[]} objects */
 const usersByKey = (objects) => {
@@ -22,6 +32,48 @@ const usersByKey = (objects) => {
     for (const key of usedKeys(object))
       users.set(key, [...(users.get(key) ?? []), objectKey(object)]);
   return users;
+};
+
+/**
+ * Puts the objects in one column for each kind, in setup order, each beside those that it refers to,
+ * so that few lines cross. All lines run one way: from the right side of what is used to the left
+ * side of what uses it. Widths are parts of 100.
+ *
+ * @param {readonly Kind[]} kinds in setup order
+ * @param {readonly GraphObject[]} objects
+ * @returns {{ readonly columns: readonly Column[], readonly height: number, readonly gap: number, readonly lines: readonly Line[] }}
+ */
+export const drawGraph = (kinds, objects) => {
+  const byKind = Map.groupBy(objects, ({ collection }) => collection);
+  const width = 100 / (kinds.length + (kinds.length - 1) * gapShare);
+  /** @type {Map<string, { readonly x: number, readonly y: number }>} */
+  const places = new Map();
+  const columns = kinds.map((kind, column) => {
+    const wanted = (byKind.get(kind.collection) ?? []).map((object) => {
+      const heights = usedKeys(object).flatMap((key) => places.get(key)?.y ?? []);
+      return { object, y: heights.reduce((sum, y) => sum + y, 0) / heights.length || 0 };
+    });
+    const sorted = wanted.toSorted((a, b) => a.y - b.y).map(({ object }) => object);
+    for (const [row, object] of sorted.entries())
+      places.set(objectKey(object), {
+        x: column * width * (1 + gapShare),
+        y: row * pitch + cardHeight / 2,
+      });
+    return { kind, objects: sorted };
+  });
+  const lines = objects.flatMap((object) =>
+    usedKeys(object).flatMap((to) => {
+      const from = objectKey(object);
+      const [user, used] = [places.get(from), places.get(to)];
+      if (!user || !used) return [];
+      const start = used.x + width;
+      const middle = (start + user.x) / 2;
+      const path = `M${start} ${used.y}C${middle} ${used.y} ${middle} ${user.y} ${user.x} ${user.y}`;
+      return [{ from, to, path }];
+    }),
+  );
+  const rows = Math.max(1, ...columns.map((column) => column.objects.length));
+  return { columns, height: rows * pitch, gap: width * gapShare, lines };
 };
 
 /** What a card says of its object: whether it is active, what it uses, and how many use it. @param {Known["objects"]} objects @param {GraphObject} object @param {number} users */
@@ -39,15 +91,15 @@ const describe = (objects, object, users) => {
 /** The setup objects in a column for each kind. @param {{ readonly known: Known, readonly objects: readonly GraphObject[], readonly users: ReadonlyMap<string, readonly string[]>, readonly chosen: string }} props */
 const Graph = ({ known, objects, users, chosen }) => {
   const { kinds } = known.tables;
-  const { columns, height, lines } = useMemo(() => drawGraph(kinds, objects), [kinds, objects]);
+  const graph = useMemo(() => drawGraph(kinds, objects), [kinds, objects]);
   const object = known.objects.get(chosen);
   const near = new Set(object && [chosen, ...usedKeys(object), ...(users.get(chosen) ?? [])]);
   const isStrong = (/** @type {Line} */ { from, to }) => from === chosen || to === chosen;
-  const others = lines.length > mostLines ? [] : lines.filter((line) => !isStrong(line));
-  const drawLine = (/** @type {Line} */ line) => {
-    const look = isStrong(line) ? "strong" : object && "faint";
-    return html`<path key=${`${line.from} ${line.to}`} class=${look} d=${line.path} />`;
-  };
+  const [strong, others] = [true, false].map((is) => graph.lines.filter((l) => isStrong(l) === is));
+  const drawLine =
+    (/** @type {string} */ look) =>
+    (/** @type {Line} */ { from, to, path }) =>
+      html`<path key=${`${from} ${to}`} class=${look} d=${path} />`;
   const drawCard = (/** @type {GraphObject} */ each) => {
     const [key, name] = [objectKey(each), shortText(each.name || each.id)];
     const about = describe(known.objects, each, users.get(key)?.length ?? 0);
@@ -61,31 +113,30 @@ const Graph = ({ known, objects, users, chosen }) => {
       </a>
     </li>`;
   };
-  const drawColumn = (
-    /** @type {Column} */ { kind, top, objects: list },
-    /** @type {number} */ place,
-  ) =>
-    html`<section key=${kind.collection} style=${{ "--top": `${top}px`, "--place": String(place) }}>
+  const columns = graph.columns.map(
+    ({ kind, objects: list }, place) =>
+      html`<section key=${kind.collection} style=${{ "--place": String(place) }}>
       <h2 title=${kind.doc}>${kind.noun}s <span class="badge">${countText(list.length)}</span></h2>
       <ul class="plain">${list.map(drawCard)}</ul>
-    </section>`;
-  const gap = (100 - kinds.length * columnWidth(kinds.length)) / (kinds.length - 1);
-  const size = { viewBox: `0 0 100 ${height}`, style: { height: `${height}px` } };
-  return html`<div class="graph" style=${{ "--gap": `${gap}%`, "--card": `${cardHeight}px` }}>
+    </section>`,
+  );
+  const size = { viewBox: `0 0 100 ${graph.height}`, style: { height: `${graph.height}px` } };
+  return html`<div class="graph" style=${{ "--gap": `${graph.gap}%`, "--card": `${cardHeight}px` }}>
     <svg class="lines" aria-hidden="true" preserveAspectRatio="none" ...${size}>
-      ${[...others, ...lines.filter(isStrong)].map(drawLine)}
+      ${graph.lines.length > mostLines ? null : others?.map(drawLine(object ? "faint" : ""))}
+      ${strong?.map(drawLine("strong"))}
     </svg>
-    ${columns.map(drawColumn)}
+    ${columns}
   </div>`;
 };
 
 /** One object: what it refers to, what refers to it, and all its members. @param {{ readonly page: parts.Page, readonly object: GraphObject, readonly users: readonly string[] }} props */
 const ObjectDetails = ({ page, object, users }) => {
   const { known } = page;
-  const [key, { references }] = [objectKey(object), object];
+  const key = objectKey(object);
   const members = known.question.object === key ? known.object : null;
   const noun = known.tables.kinds.find(({ collection }) => collection === object.collection)?.noun;
-  const used = references.map(
+  const used = object.references.map(
     (each) => html`<${Subject} page=${page} subject=${objectKey(each)}> · ${each.path}<//>`,
   );
   const using = users.map((each) => html`<${Subject} key=${each} page=${page} subject=${each} />`);
@@ -103,8 +154,9 @@ export const ObjectsView = ({ page }) => {
   const { objects, total } = known.account;
   const chosen = rest.join("/");
   const object = known.objects.get(chosen);
-  const words = (/** @type {GraphObject} */ { name, id, collection }) => [name, id, collection];
-  const { found, ...field } = parts.useSearch("objects", objects, words);
+  const { found, ...field } = parts.useSearch("objects", objects, ({ name, id, collection }) => [
+    ...[name, id, collection],
+  ]);
   const users = useMemo(() => usersByKey(objects), [objects]);
   const graph = useMemo(
     () => html`<${Graph} known=${known} objects=${found} users=${users} chosen=${chosen} />`,
@@ -114,9 +166,6 @@ export const ObjectsView = ({ page }) => {
     document.querySelector(".card [aria-current]")?.scrollIntoView({ block: "nearest" });
   }, [object]);
   const search = { label: "Name, ID, or kind", found: found.length, total, noun: "object" };
-  const details =
-    object &&
-    html`<${ObjectDetails} page=${page} object=${object} users=${users.get(chosen) ?? []} />`;
   const hint = "No objects yet. Apply a program with the variables that the emulator printed.";
   return html`<div class="view">
     <${SearchBar} ...${search} ...${field} />
@@ -125,7 +174,7 @@ export const ObjectsView = ({ page }) => {
         ${total === 0 && html`<p class="empty">${hint}</p>`}
         ${graph}
       <//>
-      ${details}
+      ${object && html`<${ObjectDetails} page=${page} object=${object} users=${users.get(chosen) ?? []} />`}
     </div>
   </div>`;
 };

@@ -129,16 +129,7 @@ describe("for people who see, type or read in other ways", () => {
         all.flatMap((cell) => (cell.scrollWidth > cell.clientWidth ? [cell.textContent] : [])),
       );
       expect(cut).toEqual([]);
-      await view("deliveries");
-      // Where the address ends, seen from the window: within the cell, although its start is not.
-      const link = page.getByRole("link", { name: "/callbacks/bot" });
-      const [cell, text] = await Promise.all([
-        link.boundingBox(),
-        link.locator("bdi").boundingBox(),
-      ]);
-      const end = (box: typeof cell) => (box?.x ?? 0) + (box?.width ?? 0);
-      expect(end(text)).toBeLessThanOrEqual(end(cell) + 1);
-      expect(text?.x).toBeLessThan(cell?.x ?? 0);
+      const end = (box: { x: number; width: number } | null) => (box?.x ?? 0) + (box?.width ?? 0);
       // No long path pushes what stands above out of sight.
       for (const each of [
         page.getByText("Last refused"),

@@ -153,7 +153,7 @@ describe("conversations", () => {
     await page.getByText("2 of 4 conversations").waitFor();
   });
 
-  inBrowser("have links to their assets, and to files elsewhere", async (started) => {
+  inBrowser("have links to their assets, and name where other files are", async (started) => {
     const { page, service, view } = await openPage(started, { sample: smallAccount });
     await sendAsset(service, "orders.csv", "a,b", [
       { name: "invoice.pdf", size: 2, url: "https://files.example.com/1" },
@@ -167,11 +167,8 @@ describe("conversations", () => {
       "invoice.pdf (2 bytes) on files.example.com",
       "harm (1 bytes)",
     ]);
-    const links = files.getByRole("link");
-    expect(await links.count()).toBe(2);
-    expect(await links.last().getAttribute("href")).toBe("https://files.example.com/1");
     const downloading = page.waitForEvent("download");
-    await links.first().click();
+    await files.getByRole("link").click();
     const download = await downloading;
     expect(download.suggestedFilename()).toBe("orders.csv");
     expect(readFileSync(await download.path(), "utf8")).toBe("a,b");
@@ -255,7 +252,7 @@ describe("calls", () => {
     await shown.getByText("An object in use cannot be deleted.").waitFor();
     await service.form(service.emulator.tokenUrl, wrong);
     await page.getByRole("link", { name: "Last of 3 refused: 401 POST /oauth/token" }).click();
-    await shown.getByText('"client_secret": "********"').waitFor();
+    await shown.getByText("The client ID, secret, and scope must be valid.").waitFor();
     expect(await page.content()).not.toContain("hunter2-guess");
   });
 
