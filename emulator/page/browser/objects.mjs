@@ -37,7 +37,7 @@ const usersByKey = (objects) => {
 /**
  * Puts the objects in one column for each kind, in setup order, each beside those that it refers to,
  * so that few lines cross. All lines run one way: from the right side of what is used to the left
- * side of what uses it. Widths are parts of 100.
+ * side of what uses it, and past the columns between them below a row. Widths are parts of 100.
  *
  * @param {readonly Kind[]} kinds in setup order
  * @param {readonly GraphObject[]} objects
@@ -46,6 +46,7 @@ const usersByKey = (objects) => {
 export const drawGraph = (kinds, objects) => {
   const byKind = Map.groupBy(objects, ({ collection }) => collection);
   const width = 100 / (kinds.length + (kinds.length - 1) * gapShare);
+  const gap = width * gapShare;
   /** @type {Map<string, { readonly x: number, readonly y: number }>} */
   const places = new Map();
   const columns = kinds.map((kind, column) => {
@@ -56,7 +57,7 @@ export const drawGraph = (kinds, objects) => {
     const sorted = wanted.toSorted((a, b) => a.y - b.y).map(({ object }) => object);
     for (const [row, object] of sorted.entries())
       places.set(objectKey(object), {
-        x: column * width * (1 + gapShare),
+        x: column * (width + gap),
         y: row * pitch + cardHeight / 2,
       });
     return { kind, objects: sorted };
@@ -66,14 +67,17 @@ export const drawGraph = (kinds, objects) => {
       const from = objectKey(object);
       const [user, used] = [places.get(from), places.get(to)];
       if (!user || !used) return [];
-      const start = used.x + width;
-      const middle = (start + user.x) / 2;
-      const path = `M${start} ${used.y}C${middle} ${used.y} ${middle} ${user.y} ${user.x} ${user.y}`;
+      const [start, last] = [used.x + width, user.x - gap];
+      const bend = (/** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ end) =>
+        `C${x + gap / 2} ${y} ${x + gap / 2} ${end} ${x + gap} ${end}`;
+      const below = last - start < gap ? user.y : used.y + pitch / 2;
+      const past = below === user.y ? "" : `H${last}${bend(last, below, user.y)}`;
+      const path = `M${start} ${used.y}${bend(start, used.y, below)}${past}`;
       return [{ from, to, path }];
     }),
   );
   const rows = Math.max(1, ...columns.map((column) => column.objects.length));
-  return { columns, height: rows * pitch, gap: width * gapShare, lines };
+  return { columns, height: rows * pitch, gap, lines };
 };
 
 /** What a card says of its object: whether it is active, what it uses, and how many use it. @param {Known["objects"]} objects @param {GraphObject} object @param {number} users */
