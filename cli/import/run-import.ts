@@ -11,7 +11,7 @@ import { type AccountOptions, readAccountInputs } from "../inventory/open-accoun
 import { type OpenStack, openStack } from "../inventory/open-stack.js";
 import { privateFolder } from "../pulumi/own-folders.js";
 import { type Ended, runCommand } from "../pulumi/processes.js";
-import { isAtLeast, pulumiStops, versionIn, writtenOnce } from "../pulumi/pulumi-cli.js";
+import { isAtLeast, lightRun, pulumiStops, versionIn } from "../pulumi/pulumi-cli.js";
 import { type PulumiPlace, queryPulumi, quietEnvironment } from "../pulumi/pulumi-queries.js";
 import { textTable, withCount, wrapped } from "../terminal/columns.js";
 import { notReadLines, textReport } from "../terminal/report.js";
@@ -126,7 +126,7 @@ const importFile = async (
     const ended = await runCommand(place.command, args, {
       cwd: place.folder,
       signal,
-      env: { ...quietEnvironment(env), ...writtenOnce },
+      env: { ...quietEnvironment(env), ...lightRun(env) },
       stops: pulumiStops,
     });
     if (ended.code !== 0) throw failureOf(ended, opened, signal?.aborted === true);

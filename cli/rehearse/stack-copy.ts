@@ -9,7 +9,7 @@ import { CommandFailure } from "../command.js";
 import { privateFolder } from "../pulumi/own-folders.js";
 import { type Ended, runCommand } from "../pulumi/processes.js";
 import { saltOfStack, stackFile } from "../pulumi/project-files.js";
-import { pulumiStops, writtenOnce } from "../pulumi/pulumi-cli.js";
+import { lightRun, pulumiStops } from "../pulumi/pulumi-cli.js";
 import { type StackExport, type StateResource, stackExportIn } from "../pulumi/stack-documents.js";
 import {
   configWithoutWaysOut,
@@ -48,7 +48,7 @@ const environmentOf = (
   const cache = join(folder, "cache");
   return {
     ...withoutWaysOut(original),
-    ...writtenOnce,
+    ...lightRun(env),
     PULUMI_BACKEND_URL: `file://${join(folder, "backend")}`,
     // Nobody knows it, so that the copy holds no secret that anybody can read.
     PULUMI_CONFIG_PASSPHRASE: randomBytes(24).toString("base64url"),
@@ -56,7 +56,6 @@ const environmentOf = (
     XDG_CACHE_HOME: cache,
     // Later runs reuse what the first one compiled, and several run in parallel.
     NODE_COMPILE_CACHE: join(cache, "node"),
-    NODE_OPTIONS: `--max-semi-space-size=8 ${env.NODE_OPTIONS ?? ""}`.trim(),
     NO_PROXY: direct,
     no_proxy: direct,
     ...variables,
