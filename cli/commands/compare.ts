@@ -39,7 +39,7 @@ suffix, or by what they refer to, but never by ID. It neither compares nor shows
   },
   uses: {
     usual: {
-      json: async () => (await import("../compare/schemas.js")).comparisonSchema,
+      json: async () => (await import("../compare/comparison.js")).comparisonSchema,
       exits: {
         0: "the same",
         2: "different",
@@ -48,7 +48,7 @@ suffix, or by what they refer to, but never by ID. It neither compares nor shows
       },
     },
     save: {
-      json: async () => (await import("../compare/schemas.js")).savedSchema,
+      json: async () => (await import("../compare/comparison.js")).savedSchema,
       exits: {
         0: "saved",
         6: "saved to a new file without what could not be read; an existing file stays as it is",
@@ -60,8 +60,9 @@ suffix, or by what they refer to, but never by ID. It neither compares nor shows
   work: async ({ json: _, save: file, ...options }, session, [a = "", b]) => {
     if (file !== undefined && b !== undefined)
       throw new UsageFailure("--save accepts one side: the account to save.");
-    const { isDifferent, runCompare, saveAccount } = await import("../compare/comparison.js");
-    const { compareReport } = await import("../compare/report.js");
+    const { compareReport, isDifferent, runCompare, saveAccount } = await import(
+      "../compare/comparison.js"
+    );
     const { withProgress } = await import("../terminal/progress.js");
     const { notReadLines, textReport } = await import("../terminal/report.js");
     return withProgress(session, async (progress) => {

@@ -23,14 +23,10 @@ order. If an orchestration lists several recipients, all active ones get each me
 (assumed).`,
   options: {
     state: flagOption("Read the stack's state instead of the live account."),
-    snapshot: textOption("<file>", "Read a saved account or an emulator snapshot."),
+    snapshot: textOption("<file>", "Read a file, such as a saved account or an emulator snapshot."),
     account: textOption("<name>", "Show only the account with this name, address, or ID."),
     format: withDefault(
-      choiceOption(
-        "<format>",
-        ["table", "mermaid", "plain"],
-        "Print a table, or a diagram as Mermaid or as plain text.",
-      ),
+      choiceOption("<format>", ["table", "mermaid"], "Print a table, or a Mermaid diagram."),
       "table",
     ),
     check: flagOption("Exit with code 3 if a conversation reaches a dead end."),
@@ -50,14 +46,14 @@ order. If an orchestration lists several recipients, all active ones get each me
     },
   },
   work: async ({ json: _, format, check, ...options }, session) => {
-    const { explainSetUp, explanationText, mermaidDiagram, plainDiagram } = await import(
+    const { explainSetUp, explanationText, mermaidDiagram } = await import(
       "../explain/explain-command.js"
     );
     const { withProgress } = await import("../terminal/progress.js");
     const { explanation, isIncomplete } = await withProgress(session, (progress) =>
       explainSetUp({ ...options, ...progress }),
     );
-    const shown = { table: explanationText, mermaid: mermaidDiagram, plain: plainDiagram };
+    const shown = { table: explanationText, mermaid: mermaidDiagram };
     const isLost = explanation.accounts.some(({ deadEnds }) => deadEnds.length > 0);
     return {
       value: explanation,

@@ -1,16 +1,13 @@
-import { readFileSync } from "node:fs";
-import type { Definition } from "../../provider/definition/define.js";
-import { bodyOf } from "../../provider/definition/wire.js";
-import { propertiesIn } from "../../provider/lifecycle/properties.js";
-import { resources } from "../../provider/resources/index.js";
+import { authentication } from "../../provider/resources/authentication.js";
 import { messageTypes } from "../../provider/resources/message-types.js";
-import { settingNames } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";
-import { accountInFile } from "../inventory/object-inputs.js";
-import { type AccountOptions, readAccountInputs } from "../inventory/open-account.js";
-import { pulumiPlace, stackAdvice } from "../pulumi/project-files.js";
-import { queryPulumi } from "../pulumi/pulumi-queries.js";
-import { definitionOfType, openedValues, stackExportIn } from "../pulumi/stack-documents.js";
+import {
+  type AccountSource,
+  readLiveSource,
+  readSourceFile,
+  readStackSource,
+} from "../inventory/account-source.js";
+import type { AccountOptions } from "../inventory/open-account.js";
 import { shortened, textTable, wrapped } from "../terminal/columns.js";
 import {
   type ExplainedAccount,
@@ -18,8 +15,6 @@ import {
   type Explanation,
   explain,
   type MessageRoute,
-  type ObjectsOf,
-  type SetUpObjects,
   setUpObjects,
 } from "./explanation.js";
 
@@ -174,21 +169,6 @@ const mermaidAccount = (account: ExplainedAccount, place: number): readonly stri
 export const mermaidDiagram = ({ accounts }: Explanation): string =>
   `${["flowchart LR", ...accounts.flatMap(mermaidAccount)].join("\n")}\n`;
 
-const plainEdge = ({ from, to, text }: Edge): string =>
-  `  ${shortened(from, 24).padEnd(24)} ──▶ ${shortened(to, 48)}\n${" ".repeat(31)}${text}`;
-
-const plainAccount = (account: ExplainedAccount): readonly string[] => [
-  shortened(titleOf(account), 80),
-  ...(account.inUse
-    ? edgesOf(account).map(plainEdge)
-    : [`  ✗ ${shortened(account.deadEnds[0] ?? "", 76)}`]),
-  "",
-];
-
-/** The same as plain text, within 80 columns. */
-export const plainDiagram = ({ accounts }: Explanation): string =>
-  `${accounts.flatMap(plainAccount).join("\n").trimEnd()}\n`;
-
 interface ExplainOptions extends AccountOptions {
   /** Read the stack's state in place of the live account. */
   readonly state?: boolean;
@@ -198,103 +178,15 @@ interface ExplainOptions extends AccountOptions {
   readonly account?: string;
 }
 
-/** Where the objects come from, and which are missing. */
-interface Source {
-  readonly name: string;
-  readonly objectsOf: ObjectsOf;
-  readonly platformName: string;
-  readonly notes: readonly string[];
-  /** Why a kind could not be read whole, by its name. */
-  readonly problems: ReadonlyMap<string, string>;
-}
-
-const problemsIn = (
-  kinds: readonly { readonly definition: Definition; readonly problem?: string | undefined }[],
-): Source["problems"] =>
-  new Map(
-    kinds.flatMap(({ definition: { kind }, problem }) =>
-      problem === undefined ? [] : [[kind, problem]],
-    ),
-  );
-
-const platformNameIn = (env: NodeJS.ProcessEnv, profile: string | undefined): string =>
-  env[settingNames("platformName", profile).environment] || "platform";
-
-const fromAccount = async (options: ExplainOptions): Promise<Source> => {
-  const { settings, reading, notes } = await readAccountInputs(options);
-  const lists = new Map(reading.kinds.map(({ definition, objects }) => [definition.kind, objects]));
-  return {
-    name: `the account at ${settings.baseUrl}`,
-    platformName: settings.platformName,
-    objectsOf: ({ kind }) => [...(lists.get(kind)?.values() ?? [])],
-    notes,
-    problems: problemsIn(reading.kinds),
-  };
+const readSource = async (options: ExplainOptions): Promise<AccountSource> => {
+  const { snapshot, state, stack, profile } = options;
+  if (snapshot !== undefined) return readSourceFile(snapshot, options);
+  if (!state) return readLiveSource(profile, options);
+  const source = await readStackSource(stack, options);
+  return { ...source, objects: source.objects.filter(({ account }) => account === profile) };
 };
 
-/** A saved reading of an account, or the snapshot of an emulator. */
-const fromFile = (file: string, { env = process.env, profile }: ExplainOptions): Source => {
-  const kinds = accountInFile(textOf(file))?.kinds;
-  if (!kinds)
-    throw new CommandFailure(
-      `Cannot explain ${file}: it contains neither a saved account nor an emulator snapshot. ` +
-        "To get a snapshot, call GET /snapshot at the emulator's control URL.",
-    );
-  return {
-    name: file,
-    platformName: platformNameIn(env, profile),
-    objectsOf: (wanted) => kinds.find(({ definition }) => definition === wanted)?.objects ?? [],
-    notes: kinds.flatMap(({ definition: { kind }, problem }) =>
-      problem ? [`${kind}: ${problem}`] : [],
-    ),
-    problems: problemsIn(kinds),
-  };
-};
-
-const textOf = (file: string): string => {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    throw new CommandFailure(`Cannot read ${file}. Check the path.`);
-  }
-};
-
-const fromState = async (options: ExplainOptions): Promise<Source> => {
-  const { folder = process.cwd(), env = process.env, stack, profile } = options;
-  const place = pulumiPlace(folder, env, stack);
-  if (!place)
-    throw new CommandFailure(
-      "Cannot read the state: pulumi is not on PATH. Install it, or use --snapshot to read a file.",
-    );
-  const answer = await queryPulumi(place, ["stack", "export", "--show-secrets"]);
-  if ("reason" in answer)
-    throw new CommandFailure(
-      `Cannot read the stack's state: ${answer.reason}\n${stackAdvice(answer.reason)}`,
-    );
-  const held = stackExportIn(answer.text)?.deployment.resources ?? [];
-  const platformName = platformNameIn(env, profile);
-  return {
-    name: "the stack's state",
-    platformName,
-    notes: [],
-    problems: new Map(),
-    objectsOf: (definition) =>
-      held
-        .filter(({ type, delete: leaving }) => definitionOfType(type) === definition && !leaving)
-        .flatMap(({ id, outputs }) => {
-          const { fields, record, profile: own } = propertiesIn(openedValues(outputs));
-          if (own !== profile) return [];
-          return [{ ...bodyOf(definition, fields, { platformName }), ...record, id }];
-        }),
-  };
-};
-
-const sourceOf = (options: ExplainOptions): Promise<Source> | Source => {
-  if (options.snapshot !== undefined) return fromFile(options.snapshot, options);
-  return options.state ? fromState(options) : fromAccount(options);
-};
-
-const chosen = (all: Explanation, wanted: string | undefined): Explanation => {
+const chooseAccounts = (all: Explanation, wanted: string | undefined): Explanation => {
   if (wanted === undefined) return all;
   const accounts = all.accounts.filter(({ id, name, address }) =>
     [id, name, address].includes(wanted),
@@ -309,15 +201,8 @@ const chosen = (all: Explanation, wanted: string | undefined): Explanation => {
   );
 };
 
-/** The objects that decide; an unread one would be taken for one that does not exist. */
-const decisive = ({ name, objectsOf, platformName, problems }: Source): SetUpObjects =>
-  setUpObjects((definition) => {
-    const problem = problems.get(definition.kind)?.replace(/(?<![.!?])$/, ".");
-    if (problem === undefined) return objectsOf(definition);
-    throw new CommandFailure(
-      `Cannot explain ${name}: the command could not read all of its ${definition.noun}s: ${problem}`,
-    );
-  }, platformName);
+/** Kinds that decide nothing about messages. */
+const undecisive: readonly string[] = [authentication.kind];
 
 /**
  * Reads the setup and says what happens to each message, and whether something that does not decide
@@ -328,11 +213,15 @@ const decisive = ({ name, objectsOf, platformName, problems }: Source): SetUpObj
 export const explainSetUp = async (
   options: ExplainOptions,
 ): Promise<{ readonly explanation: Explanation; readonly isIncomplete: boolean }> => {
-  const source = await sourceOf(options);
-  const { name, objectsOf, notes } = source;
-  const known = resources.map((definition) => objectsOf(definition).length);
-  const empty = known.every((count) => count === 0) ? [`There are no objects in ${name}.`] : [];
-  const objects = decisive(source);
-  const explanation = chosen(explain(objects, name, [...notes, ...empty]), options.account);
+  const { title, objects, notes, unread = [] } = await readSource(options);
+  // An unread object would be taken for one that does not exist.
+  const missing = unread.find(({ kind }) => !undecisive.includes(kind));
+  if (missing)
+    throw new CommandFailure(
+      `Cannot explain ${title}: the command could not read every ${missing.kind}: ${missing.problem.replace(/(?<![.!?])$/, ".")}`,
+    );
+  const empty = objects.length === 0 ? [`There are no objects in ${title}.`] : [];
+  const explained = explain(setUpObjects(objects), title, [...notes, ...empty]);
+  const explanation = chooseAccounts(explained, options.account);
   return { explanation, isIncomplete: notes.length > 0 };
 };

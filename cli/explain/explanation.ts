@@ -1,8 +1,6 @@
 import { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
 import { isHttpUrl } from "../../provider/definition/violations.js";
-import { fieldsFromWire } from "../../provider/definition/wire.js";
-import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { account } from "../../provider/resources/account.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
@@ -17,6 +15,7 @@ import {
 } from "../../provider/resources/message-types.js";
 import { orchestration } from "../../provider/resources/orchestration.js";
 import { participant } from "../../provider/resources/participant.js";
+import type { SourceObject } from "../inventory/account-source.js";
 
 const id = z.coerce.string();
 /** Only an explicit false counts as false, as services omit what is usual. */
@@ -93,29 +92,25 @@ export interface SetUpObjects {
   readonly participants: ReadonlyMap<string, ParticipantObject>;
 }
 
-/** The service's JSON of all objects of a kind, in the order of its list. */
-export type ObjectsOf = (definition: Definition) => readonly JsonObject[];
-
 const byId = <T extends { readonly id: string }>(objects: readonly T[]): ReadonlyMap<string, T> =>
   new Map(objects.map((object) => [object.id, object]));
 
 /** Reads the objects of an account. Never fails: what cannot be read is absent. */
-export const setUpObjects = (objectsOf: ObjectsOf, platformName: string): SetUpObjects => {
-  const of = <T>(definition: Definition, schema: z.ZodType<T>): readonly T[] =>
-    objectsOf(definition).flatMap((wire) => {
-      if (!isObject(wire)) return [];
-      const fields = fieldsFromWire(definition.fields, wire, { platformName });
-      const parsed = schema.safeParse({ ...fields, id: wire.id, created: wire.created });
+export const setUpObjects = (objects: readonly SourceObject[]): SetUpObjects => {
+  const read = <T>(definition: Definition, schema: z.ZodType<T>): readonly T[] =>
+    objects.flatMap(({ definition: { kind }, id, created, fields }) => {
+      if (kind !== definition.kind) return [];
+      const parsed = schema.safeParse({ ...fields, id, created });
       return parsed.success ? [parsed.data] : [];
     });
   return {
-    accounts: of(account, accountSchema).toSorted((a, b) =>
+    accounts: read(account, accountSchema).toSorted((a, b) =>
       a.created < b.created ? -1 : a.created > b.created ? 1 : 0,
     ),
-    channels: byId(of(channel, channelSchema)),
-    orchestrations: byId(of(orchestration, orchestrationSchema)),
-    applications: byId(of(clientApplication, applicationSchema)),
-    participants: byId(of(participant, participantSchema)),
+    channels: byId(read(channel, channelSchema)),
+    orchestrations: byId(read(orchestration, orchestrationSchema)),
+    applications: byId(read(clientApplication, applicationSchema)),
+    participants: byId(read(participant, participantSchema)),
   };
 };
 

@@ -1,31 +1,16 @@
-import { z } from "zod";
 import { typedFields } from "../../provider/definition/changes.js";
-import type {
-  Definition,
-  Field,
-  Fields,
-  ListField,
-  MapField,
-} from "../../provider/definition/define.js";
-import { fieldsByWireName, membersOf, normaliseFields } from "../../provider/definition/fields.js";
+import type { Definition } from "../../provider/definition/define.js";
+import { normaliseFields } from "../../provider/definition/fields.js";
 import { tidyFields } from "../../provider/definition/importable.js";
-import { isAdded, unknownMembers } from "../../provider/definition/unknown-members.js";
+import { unknownMembers } from "../../provider/definition/unknown-members.js";
 import { fieldViolations } from "../../provider/definition/violations.js";
 import { fieldsFromWire } from "../../provider/definition/wire.js";
-import {
-  filledText,
-  isObject,
-  type JsonObject,
-  jsonIn,
-  objectOf,
-} from "../../provider/kernel/json.js";
+import { filledText, isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { isId } from "../../provider/kernel/object-id.js";
 import { type Mark, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import { originalMark } from "../../provider/lifecycle/seen.js";
-import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
-import type { AccountReading } from "./read-account.js";
 
 /** An object of the account as a program would declare it. */
 export interface ObjectInputs {
@@ -87,151 +72,4 @@ export const objectInputs = (
     ...(mark ? { mark } : {}),
     ...(problem ? { problem } : {}),
   };
-};
-
-const objects = z.array(z.record(z.string(), z.unknown()));
-
-const kindSchema = z.object({
-  /** Name of the resource class. */
-  kind: z.enum(resources.map(({ kind }) => kind)),
-  /** As the service sent them, reduced to what the definitions know to be no secret. */
-  objects,
-  /** Why objects are missing. */
-  problem: z.string().optional(),
-});
-
-/** A reading of an account as a JSON document. */
-const savedAccountSchema = z.object({
-  format: z.literal("pulumi-conversation account"),
-  version: z.literal(1),
-  baseUrl: z.string(),
-  readAt: z.string(),
-  consistent: z.boolean(),
-  kinds: z.array(kindSchema),
-});
-
-type SavedAccount = z.infer<typeof savedAccountSchema>;
-
-/** A scalar value; undefined if the service sends something else in its place. */
-const plain = (wire: unknown): unknown =>
-  typeof wire === "object" && wire !== null ? undefined : wire;
-
-/** The member that wraps a value, if one does. */
-const inside = (name: string | undefined, wire: unknown, of: (inner: unknown) => unknown) =>
-  name !== undefined && isObject(wire) ? { [name]: of(wire[name]) } : of(wire);
-
-const publicEntry = (field: MapField, entry: unknown): unknown => {
-  if (!isObject(entry)) return undefined;
-  const { key, value } = membersOf(field);
-  return { [key]: plain(entry[key]), [value]: publicValue(field.of, entry[value]) };
-};
-
-const publicEntries = (field: MapField, wire: unknown): unknown => {
-  if (Array.isArray(wire)) return wire.map((entry) => publicEntry(field, entry));
-  if (!isObject(wire)) return undefined;
-  return objectOf(Object.entries(wire).map(([key, of]) => [key, publicValue(field.of, of)]));
-};
-
-const publicItems = ({ of }: ListField, wire: unknown): unknown =>
-  Array.isArray(wire) ? wire.map((item) => publicValue(of, item)) : undefined;
-
-/** A value as the service sent it, reduced to what the field knows to be no secret. */
-const publicValue = (field: Field, wire: unknown): unknown => {
-  if (field.secret) return undefined;
-  switch (field.type) {
-    case "object":
-      return isObject(wire) ? publicMembers(field.fields, wire) : undefined;
-    case "list":
-      return inside(field.envelope, wire, (items) => publicItems(field, items));
-    case "map":
-      return publicEntries(field, wire);
-    case "text":
-      return inside(field.envelope, wire, plain);
-    case "reference":
-      return inside("id", wire, plain);
-    default:
-      return plain(wire);
-  }
-};
-
-/**
- * The members that the fields know to be no secret, in the service's JSON; unknown members are left
- * out.
- */
-export const publicMembers = (fields: Fields, wire: JsonObject): JsonObject => {
-  const byWire = fieldsByWireName(fields);
-  return objectOf(
-    Object.entries(wire).flatMap(([name, value]): [string, unknown][] => {
-      const [, field] = byWire.get(name) ?? [];
-      return field ? [[name, publicValue(field, value)]] : [];
-    }),
-  );
-};
-
-/** The same for a whole object, with what the service adds to each. */
-const publicObject = ({ fields }: Pick<Definition, "fields">, wire: JsonObject): JsonObject => ({
-  ...objectOf(
-    Object.entries(wire)
-      .filter(([name]) => isAdded(name))
-      .map(([name, value]) => [name, plain(value)]),
-  ),
-  ...publicMembers(fields, wire),
-});
-
-/** A reading as it may be kept on disk: without secrets. */
-export const savedAccount = (reading: AccountReading): SavedAccount => ({
-  format: "pulumi-conversation account",
-  version: 1,
-  baseUrl: reading.baseUrl,
-  readAt: reading.readAt,
-  consistent: reading.consistent,
-  kinds: reading.kinds.map(({ definition, objects: found, problem }) => ({
-    kind: definition.kind,
-    objects: [...found.values()].map((wire) => publicObject(definition, wire)),
-    ...(problem === undefined ? {} : { problem }),
-  })),
-});
-
-/** The content of an emulator, as `GET /snapshot` returns it. */
-const snapshotSchema = z.object({
-  objects: z.record(z.string(), z.array(z.looseObject({ id: z.string() }))),
-});
-
-/** An account in a file, kind by kind. */
-interface AccountFile {
-  /** Default: the file does not say. */
-  readonly readAt?: string;
-  readonly consistent: boolean;
-  readonly kinds: readonly {
-    readonly definition: Definition;
-    readonly objects: readonly WireObject[];
-    /** Why objects are missing. */
-    readonly problem?: string | undefined;
-  }[];
-}
-
-/** A saved reading, or the snapshot of an emulator; undefined if the text is neither. */
-export const accountInFile = (text: string): AccountFile | undefined => {
-  const document = jsonIn(text);
-  const { data: saved } = savedAccountSchema.safeParse(document);
-  if (saved)
-    return {
-      readAt: saved.readAt,
-      consistent: saved.consistent,
-      kinds: resources.flatMap((definition) =>
-        saved.kinds
-          .filter(({ kind }) => kind === definition.kind)
-          .map(({ kind: _, ...rest }) => ({ definition, ...rest })),
-      ),
-    };
-  const { data } = snapshotSchema.safeParse(document);
-  return (
-    data && {
-      consistent: true,
-      kinds: resources.map((definition) => ({
-        definition,
-        objects: data.objects[definition.collection] ?? [],
-      })),
-    }
-  );
 };

@@ -49,26 +49,16 @@ export const unreadAmong = (
     problem === undefined ? [] : [{ definition, problem }],
   );
 
-/** A reference to an object that its list does not have. */
-interface OpenEnd {
-  readonly from: Definition;
-  readonly fromId: string;
-  /** As a person would write it, such as `roles[0].authentication`. */
-  readonly path: string;
-  readonly to: Definition;
-  readonly id: string;
-}
-
-/** References to objects that no list has, among the kinds whose lists are whole. */
-const danglingAmong = ({ kinds }: AccountLists): readonly OpenEnd[] => {
+/** Kinds with references to objects that no list has, among the kinds whose lists are whole, and those kinds. */
+const danglingAmong = ({ kinds }: AccountLists): readonly string[] => {
   const whole = new Map(
     kinds.filter(({ problem }) => !problem).map((each) => [each.definition.kind, each.objects]),
   );
-  return kinds.flatMap(({ definition: from, objects }) =>
-    [...objects].flatMap(([fromId, wire]) =>
-      wireReferences(from, wire)
+  return kinds.flatMap(({ definition, objects }) =>
+    [...objects.values()].flatMap((wire) =>
+      wireReferences(definition, wire)
         .filter(({ to, id }) => whole.get(to.kind)?.has(id) === false)
-        .map(({ path, to, id }) => ({ from, fromId, path, to, id })),
+        .flatMap(({ to }) => [definition.kind, to.kind]),
     ),
   );
 };
@@ -85,8 +75,6 @@ export interface AccountReading extends AccountLists {
    * objects' times, accurate to about a second.
    */
   readonly consistent: boolean;
-  /** References to objects that no list has; if `consistent` is true, the account itself has them. */
-  readonly openEnds: readonly OpenEnd[];
 }
 
 /** The service's time is known to about a second. */
@@ -156,7 +144,7 @@ const cancelled = (): ConversationError =>
 /** Kinds that may have changed since a moment in the service's time. */
 const doubtfulIn = (lists: AccountLists, since: number): ReadonlySet<string> =>
   new Set([
-    ...danglingAmong(lists).flatMap(({ from, to }) => [from.kind, to.kind]),
+    ...danglingAmong(lists),
     ...changedSince(lists, since),
     ...lists.kinds.flatMap(({ definition: { kind }, moved }) => (moved ? [kind] : [])),
   ]);
@@ -223,17 +211,7 @@ export const readAccount = async (
   const first = await unlessAborted(signal, read(), cancelled);
   const failure = first.every(({ error }) => error) ? first[0]?.error : undefined;
   if (failure) throw failure;
-  const outcome = await unlessAborted(
-    signal,
-    consistentLists({ kinds: first }, startOf, read),
-    cancelled,
-  );
-  const openEnds = danglingAmong(outcome.lists);
-  return {
-    ...outcome.lists,
-    readAt,
-    baseUrl: session.settings.baseUrl,
-    openEnds,
-    consistent: outcome.consistent,
-  };
+  const settling = consistentLists({ kinds: first }, startOf, read);
+  const { lists, consistent } = await unlessAborted(signal, settling, cancelled);
+  return { ...lists, readAt, baseUrl: session.settings.baseUrl, consistent };
 };

@@ -3,14 +3,18 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
-  type ComparedAccount,
-  type ComparedSide,
-  comparedAccount,
-} from "../../cli/compare/compared-account.js";
-import { comparison, runCompare, saveAccount } from "../../cli/compare/comparison.js";
-import { compareReport } from "../../cli/compare/report.js";
+  compareReport,
+  comparison,
+  runCompare,
+  saveAccount,
+} from "../../cli/compare/comparison.js";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { runExport } from "../../cli/export/run-export.js";
+import {
+  type AccountSource,
+  readAccountSource,
+  type SourceObject,
+} from "../../cli/inventory/account-source.js";
 import { setUpOrder } from "../../provider/definition/fields.js";
 import { providerToken } from "../../provider/kernel/type-tokens.js";
 import { resources } from "../../provider/resources/index.js";
@@ -213,14 +217,14 @@ const sourcesOf = async (isGiven: () => boolean) => {
 };
 
 /** Where everything differs, everything is shown that can be. */
-const showsNoSecret = async (box: StackSandbox, all: readonly ComparedAccount[]) => {
+const showsNoSecret = async (box: StackSandbox, all: readonly AccountSource[]) => {
   const state = JSON.stringify(box.deployment());
   const secrets = [...state.matchAll(/"plaintext":"\\"(.{4,}?)\\""/g)].map(([, text]) => text);
   expect(secrets.length).toBeGreaterThan(0);
   await box.edit((objects) => {
     for (const object of Object.values(objects).flat()) object.active = object.active !== true;
   });
-  const live = await comparedAccount("live", box.options);
+  const live = await readAccountSource("live", box.options);
   for (const side of all) {
     const shown = JSON.stringify(comparison(live, side));
     for (const secret of secrets) expect(shown).not.toContain(`"${secret}`);
@@ -232,7 +236,7 @@ test.each([true, false])(
   async (isGiven) => {
     const { box, count, sources } = await sourcesOf(() => isGiven);
     const before = await box.control.writes();
-    const all = await Promise.all(sources.map((source) => comparedAccount(source, box.options)));
+    const all = await Promise.all(sources.map((source) => readAccountSource(source, box.options)));
     for (const a of all)
       for (const b of all) {
         const found = comparison(a, b);
@@ -258,7 +262,7 @@ test("a side that cannot be read is named, with what it may be", async () => {
   expect(await text(join(box.folder, "torn.json"))).toContain(
     "is not a saved account, an emulator snapshot",
   );
-  expect(await text(box.folder)).toMatch(/Cannot read .*import\.json to compare it/);
+  expect(await text(box.folder)).toMatch(/Cannot read .*import\.json: /);
   expect(await text("profile:nowhere")).toContain("CONVERSATION_NOWHERE_BASE_URL");
 });
 
@@ -322,7 +326,7 @@ const account = fc
     { maxLength: 12 },
   )
   .map((drawn) => {
-    const objects: ComparedSide[] = [];
+    const objects: SourceObject[] = [];
     for (const definition of setUpOrder(resources))
       for (const { kind, name, text, leads } of drawn) {
         if (kind !== definition.kind) continue;
@@ -347,7 +351,7 @@ const account = fc
   });
 
 /** The same account with other ids, in another order. */
-const moved = (objects: readonly ComparedSide[], order: readonly number[]): ComparedSide[] => {
+const moved = (objects: readonly SourceObject[], order: readonly number[]): SourceObject[] => {
   const text = (value: unknown) => JSON.stringify(value).replaceAll(/"id-(\d+)"/g, '"other-$1"');
   return objects
     .map((each, at) => ({
@@ -358,7 +362,7 @@ const moved = (objects: readonly ComparedSide[], order: readonly number[]): Comp
 };
 
 const order = fc.array(fc.nat(), { minLength: 12, maxLength: 12 });
-const sides = (a: readonly ComparedSide[], b: readonly ComparedSide[]) =>
+const sides = (a: readonly SourceObject[], b: readonly SourceObject[]) =>
   comparison({ title: "A", objects: a, notes: [] }, { title: "B", objects: b, notes: [] });
 
 test("the order and the ids of objects do not count, though many have one name", () => {
@@ -392,11 +396,11 @@ test("one object that is gone is the only difference, whichever has its name", (
 });
 
 test("a thousand objects under other names are compared by what they refer to", () => {
-  const many = (title: string): ComparedSide[] =>
+  const many = (title: string): SourceObject[] =>
     resources
       .filter(({ kind }) => ["ClientApplication", "Participant"].includes(kind))
       .flatMap((definition) =>
-        Array.from({ length: 500 }, (_, at): ComparedSide => {
+        Array.from({ length: 500 }, (_, at): SourceObject => {
           const name = definition.kind === "Participant" ? `${title}-${at}` : `app-${at}`;
           const application = `${title}-ClientApplication-${at}`;
           return {

@@ -7,8 +7,11 @@ import {
   type MessageRoute,
   setUpObjects,
 } from "../../cli/explain/explanation.js";
+import { sourceObject } from "../../cli/inventory/account-source.js";
 import { startEmulator } from "../../emulator/index.js";
+import { neutralVendor } from "../../provider/definition/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { resources } from "../../provider/resources/index.js";
 import { type Reply, Running } from "../emulator/running.js";
 import { callbackServer } from "../emulator-runtime/callback-server.js";
 import { conversationIn, message, messagesIn } from "../emulator-runtime/hub.js";
@@ -294,7 +297,13 @@ const walk = async (account: ExplainedAccount): Promise<void> => {
 };
 
 const check = async (objects: SetUpSnapshot): Promise<void> => {
-  const wire = setUpObjects(({ collection }) => objects[collection] ?? [], "platform");
+  const wire = setUpObjects(
+    resources.flatMap((definition) =>
+      (objects[definition.collection] ?? []).map((object) =>
+        sourceObject(definition, String(object.id), object, neutralVendor),
+      ),
+    ),
+  );
   for (const account of explain(wire, "test").accounts) {
     await put(objects);
     if (account.inUse) await walk(account);

@@ -7,7 +7,8 @@ import { programSource, projectReadme } from "../../../cli/export/program-files.
 import { planProgram } from "../../../cli/export/program-plan.js";
 import { runExport } from "../../../cli/export/run-export.js";
 import { entryOf, importFileText } from "../../../cli/import/import-entries.js";
-import { accountInFile, objectInputs, savedAccount } from "../../../cli/inventory/object-inputs.js";
+import { savedAccount } from "../../../cli/inventory/account-source.js";
+import { objectInputs } from "../../../cli/inventory/object-inputs.js";
 import { createService, type EmulatedService } from "../../../emulator/hub/service.js";
 import { createRequestListener, paths } from "../../../emulator/listener.js";
 import { unknownMembers } from "../../../provider/definition/unknown-members.js";
@@ -90,8 +91,8 @@ test("no value of a member that no definition knows is in a file of an export, a
       const objects = kinds.flatMap(({ definition, objects: found }) =>
         [...found].map(([id, wire]) => objectInputs(definition, id, wire, vendor)),
       );
-      const reading = { kinds, readAt: "2026-01-01", baseUrl: "x", consistent: true, openEnds: [] };
-      const saved = JSON.stringify(savedAccount(reading));
+      const reading = { kinds, readAt: "2026-01-01", baseUrl: "x", consistent: true };
+      const kept = savedAccount(reading, vendor);
       const plan = planProgram(objects, {});
       const { text, secrets } = programSource(plan);
       const page = { names: project, baseUrl: "x", plan, secrets, possible: [], notes: [] };
@@ -103,13 +104,11 @@ test("no value of a member that no definition knows is in a file of an export, a
         projectReadme(page),
         importFileText(plan.declared, { ownership: "o" }, project),
         JSON.stringify(entries),
-        saved,
+        JSON.stringify(kept),
       ].join("\n");
       expect(written).not.toContain(canary);
       expect(written).not.toContain(String(canaryNumber));
-      expect(accountInFile(saved)?.kinds.flatMap((kind) => kind.objects)).toHaveLength(
-        objects.length,
-      );
+      expect(kept.kinds.flatMap((kind) => kind.objects)).toHaveLength(objects.length);
       for (const object of objects) expect(object.undeclared).toContain(topOf(name));
     }),
   ));
