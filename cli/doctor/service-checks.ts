@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { isConversationError } from "../../provider/kernel/errors.js";
-import { grantOf, type TokenGrant, tokenRequest } from "../../provider/service/client.js";
+import { readGrant, type TokenGrant, tokenRequest } from "../../provider/service/token.js";
 import {
   allOperations,
   endpointName,
@@ -136,7 +136,7 @@ const checkToken = async ({
   transport,
 }: Connection): Promise<{ check: DoctorCheck; grant?: TokenGrant }> => {
   try {
-    const grant = grantOf(settings, await transport.send(tokenRequest(settings, HEADERS)));
+    const grant = readGrant(settings, await transport.send(tokenRequest(settings, HEADERS)));
     const lifetime = grant.expiresIn === undefined ? "" : `, valid for ${grant.expiresIn} s`;
     return { check: ok("token", `issued by ${settings.tokenUrl}${lifetime}`), grant };
   } catch (error) {

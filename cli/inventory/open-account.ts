@@ -100,9 +100,12 @@ export const accessService = (
       },
       signal,
     );
-  const onRepeat = reportsFirst(say);
+  const reportRepeats = reportsFirst(say);
   const service = connectService(settings, {
-    ...{ pace, clock, onRepeat },
+    ...{ pace, clock },
+    onEvent: (event) => {
+      if (event.type === "repeating") reportRepeats(event.error, event.longestMs);
+    },
     ...(signal ? { signal } : {}),
   });
   return {

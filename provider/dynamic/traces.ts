@@ -7,11 +7,11 @@ import type * as Sdk from "@opentelemetry/sdk-trace-base";
 import { type Clock, systemClock } from "../kernel/clock.js";
 import { packageName, packageVersion } from "../kernel/package.js";
 import type { RunEnvironment } from "../lifecycle/run.js";
-import { type AttemptOutcome, beginCallSpan, endFailed } from "../service/call-span.js";
-import { tokenEndpoint } from "../service/client.js";
+import { type AttemptOutcome, beginCallSpan, endFailed } from "../service/call-events.js";
 import { connectService } from "../service/connect.js";
 import { type Endpoint, endpointName } from "../service/operations.js";
 import type { Pace } from "../service/pace.js";
+import { tokenEndpoint } from "../service/token.js";
 import { httpTransport, type Transport } from "../service/transport.js";
 import { loadWithSdk } from "./sdk-module.js";
 

@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../kernel/clock.js";
-import { tokenEndpoint } from "../service/client.js";
 import { type Endpoint, endpointName } from "../service/operations.js";
 import type { Pace, Wait } from "../service/pace.js";
 import type { Plan } from "../service/plans.js";
 import type { Settings } from "../service/setting-table.js";
+import { tokenEndpoint } from "../service/token.js";
 import {
   type Admission,
   type CallOutcome,

@@ -18,12 +18,42 @@ import {
 } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
 import { quoted } from "../kernel/text.js";
-import type { Call } from "./call.js";
 import { knownScopes, type Operation } from "./operations.js";
 import { dateOf } from "./pace.js";
 import { shownText } from "./redaction.js";
+import type { Settings } from "./setting-table.js";
 import { addressAdvice, settingLabel } from "./settings.js";
+import type { AccessToken } from "./token.js";
 import { connectionFault, type HttpResponse, type TransportFailure } from "./transport.js";
+
+/** One call to an operation with everything it needs, prepared once before anything is sent. */
+export interface Call {
+  readonly operation: Operation;
+  readonly settings: Settings;
+  /** Path relative to the base URL, including the ID. */
+  readonly path: string;
+  /** The complete URL, including the query. */
+  readonly url: string;
+  /** The body as JSON text. Absent if there is none. */
+  readonly text?: string;
+  readonly body?: unknown;
+  /** The fields in the body, if known. */
+  readonly fields?: Fields;
+  /**
+   * Secrets that no message may show, even if the service echoes them. Looked up only when a
+   * message needs them.
+   */
+  readonly secrets: () => readonly string[];
+  readonly signal: AbortSignal;
+  /** Token used in the last attempt. */
+  readonly token?: AccessToken;
+}
+
+/** A call, including the token that it was sent with, and the response. */
+export interface Exchange {
+  readonly call: Call;
+  readonly response: HttpResponse;
+}
 
 /** The possible effect if the service may have acted: a read has none. */
 const possibleEffect = ({ operation }: Call): Effect =>
@@ -48,7 +78,7 @@ const callError = (
  * The error for a call that was canceled before anything was sent, or while only a read was in
  * progress.
  */
-export const givenUp = (call: Call): ConversationError =>
+export const cancelledCall = (call: Call): ConversationError =>
   callError(call, "CANCELLED", "was canceled. Nothing was changed.");
 
 /** The response to a call that the service accepted (2xx). */
@@ -71,12 +101,6 @@ export interface DatedAnswer extends Answer {
   readonly bytes: number;
 }
 
-/** A call, including the token that it was sent with, and the response. */
-export interface Exchange {
-  readonly call: Call;
-  readonly response: HttpResponse;
-}
-
 /** An ID at the very start of a body that cannot be read completely. */
 const leadingId = /^\s*\{\s*"id"\s*:\s*"([^"\\]{1,128})"/;
 
@@ -85,9 +109,9 @@ const needsBody = ({ operation }: Call): boolean =>
   operation.method === "GET" || operation.method === "POST";
 
 /** The error for a call that received no response, not even headers. */
-export const unanswered = (call: Call, failure: TransportFailure): ConversationError => {
+export const unansweredCall = (call: Call, failure: TransportFailure): ConversationError => {
   const effect = failure.sent ? possibleEffect(call) : "none";
-  if (call.signal.aborted && effect === "none") return givenUp(call);
+  if (call.signal.aborted && effect === "none") return cancelledCall(call);
   const { code, text, details } = connectionFault(failure, call.url);
   return callError(call, code, `failed: ${text}.`, details, effect);
 };
@@ -106,7 +130,7 @@ const damaged = (
   const id = leadingId.exec(text)?.[1];
   const isMade = call.operation.method === "POST" && isId(id);
   const effect = isMade ? "done" : possibleEffect(call);
-  if (response.broken && call.signal.aborted && effect === "none") return givenUp(call);
+  if (response.broken && call.signal.aborted && effect === "none") return cancelledCall(call);
   const details = { status, ...(isMade ? { objectId: id } : {}), ...more };
   return callError(call, code, `was accepted (${status}), but ${what}.`, details, effect);
 };
@@ -136,7 +160,7 @@ const parsed = (exchange: Exchange): unknown => {
  *
  * @throws ConversationError for every other status and for an unusable body
  */
-export const answerOf = (exchange: Exchange): DatedAnswer => {
+export const judgeAnswer = (exchange: Exchange): DatedAnswer => {
   const { call, response } = exchange;
   const { status } = response;
   if (status < 200 || status > 299) throw refusal(call, response);
@@ -160,7 +184,7 @@ const wrongAnswer = (
   );
 
 /** The object in the response to a GET. */
-export const answeredObject = (operation: Operation, { body, status }: Answer): JsonObject => {
+export const readObject = (operation: Operation, { body, status }: Answer): JsonObject => {
   if (isObject(body)) return body;
   throw wrongAnswer(operation, status, "the response is not a JSON object");
 };
@@ -169,7 +193,7 @@ export const answeredObject = (operation: Operation, { body, status }: Answer): 
  * The object in the response to a POST. Fails if the response has no usable ID, because it is then
  * unknown which object was created, if any.
  */
-export const createdOf = (operation: Operation, { body, status }: Answer) => {
+export const readCreated = (operation: Operation, { body, status }: Answer) => {
   if (isObject(body) && isId(body.id)) return { ...body, id: body.id };
   throw wrongAnswer(operation, status, "the response has no usable ID", "unknown");
 };
@@ -180,7 +204,7 @@ type Times = { readonly created?: string; readonly modified?: string };
  * When an object was created or changed: the time that the response contains, otherwise the
  * response's arrival time. Absent if neither is known.
  */
-export const timesOf = ({ body, date }: DatedAnswer, names: readonly (keyof Times)[]): Times =>
+export const readTimes = ({ body, date }: DatedAnswer, names: readonly (keyof Times)[]): Times =>
   Object.fromEntries(
     names.flatMap((name): [string, string][] => {
       const given = isObject(body) ? body[name] : undefined;

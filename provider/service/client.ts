@@ -1,32 +1,44 @@
-import type { Clock } from "../kernel/clock.js";
-import { ConversationError, type ErrorDetails, isConversationError } from "../kernel/errors.js";
-import { isObject, jsonIn } from "../kernel/json.js";
+import type { Fields } from "../definition/define.js";
+import { secretTexts } from "../definition/fields.js";
+import { ConversationError } from "../kernel/errors.js";
+import { assertId } from "../kernel/object-id.js";
 import {
   type Answer,
-  answerOf,
+  type Call,
+  cancelledCall,
   type DatedAnswer,
   type Exchange,
-  givenUp,
-  unanswered,
+  judgeAnswer,
+  unansweredCall,
 } from "./answer.js";
-import {
-  type AccessToken,
-  type Call,
-  type CallParameters,
-  callOf,
-  type TokenParts,
-} from "./call.js";
-import type { Endpoint, Operation } from "./operations.js";
-import { clientSecrets, foreignError, shownText } from "./redaction.js";
+import { type AttemptNumber, type ObservedCall, observeAttempt } from "./call-events.js";
+import type { Operation } from "./operations.js";
+import { foreignError, secretsOfRunningCall } from "./redaction.js";
 import { keepUnknownEffect, mayRepeat, withRetry } from "./retry.js";
-import type { SettingKey, Settings } from "./setting-table.js";
-import { commercialScope, settingLabel } from "./settings.js";
-import {
-  connectionFault,
-  type HttpRequest,
-  type HttpResponse,
-  TransportFailure,
-} from "./transport.js";
+import type { AccessToken, AccessTokens, TokenParts } from "./token.js";
+import { type HttpRequest, type HttpResponse, TransportFailure } from "./transport.js";
+
+/** The parameters of one call to an operation. */
+export interface CallParameters {
+  /** The value for `{id}` in the path. */
+  readonly id?: string;
+  /** The path with every placeholder filled in, for a template that has others than `{id}`. */
+  readonly path?: string;
+  /** Query parameters, sent in this order; `$` is not encoded. */
+  readonly query?: Readonly<Record<string, string | number>>;
+  /** Request body, sent as JSON. */
+  readonly body?: unknown;
+  /**
+   * Cancels the call while it waits or reads. A write that has already been sent still completes,
+   * because its response must not be lost.
+   */
+  readonly signal?: AbortSignal;
+  /**
+   * The body's fields, which determine how much of the body a message may show. Without them,
+   * messages show none of it.
+   */
+  readonly fields?: Fields;
+}
 
 /**
  * Calls an operation: waits for its turn, authenticates, and repeats the call if that is allowed.
@@ -38,356 +50,141 @@ export type Request = (operation: Operation, options?: CallParameters) => Promis
 /** Like {@link Request}, but also returns the response's arrival time and body length. */
 export type DatedRequest = (operation: Operation, options?: CallParameters) => Promise<DatedAnswer>;
 
-/**
- * Returns a request function that applies the policies to each call: repeat, wait for a turn,
- * authenticate, send.
- */
-export const datedRequest =
-  (parts: ClientParts): DatedRequest =>
+/** Returns the function that makes each call, from preparing it to judging its answer. */
+export const serviceRequest =
+  (parts: TokenParts, tokens: AccessTokens): DatedRequest =>
   async (operation, options = {}) => {
-    const call = callOf(parts, operation, options);
-    const { signal } = call;
+    const call = prepareCall(parts, operation, options);
+    const observed: ObservedCall = { method: operation.method, template: operation.template };
+    let attempt = 0;
+
+    /** Sends the call in its turn, with a token that is chosen then: the wait may be longer than its life. */
+    const sendInTurn = async (
+      chooseToken: () => AccessToken | Promise<AccessToken>,
+    ): Promise<Exchange> => {
+      let signed = call;
+      parts.onEvent({ type: "waiting", call: observed });
+      const send = async (): Promise<HttpResponse> => {
+        parts.onEvent({ type: "turn", call: observed });
+        const chosen = chooseToken();
+        const token = chosen instanceof Promise ? await waitUnlessCancelled(chosen, call) : chosen;
+        signed = { ...hideToken(call, token), token };
+        attempt += 1;
+        return sendSigned(parts, signed, token, { call: observed, attempt });
+      };
+      const response = await parts.pace(operation, send, call.signal);
+      return { call: signed, response };
+    };
+
+    /** A refused token (401) is replaced once. */
+    const sendAuthorized = async (): Promise<Exchange> => {
+      const first = await sendInTurn(() => tokens.current(observed));
+      const { token } = first.call;
+      if (first.response.status !== 401 || !token) return first;
+      const again = await sendInTurn(() => tokens.after(token, observed));
+      return { ...again, call: hideToken(again.call, token) };
+    };
+
     return withRetry(
-      keepUnknownEffect(async () => answerOf(await authorized(parts, call))),
+      keepUnknownEffect(async () => judgeAnswer(await sendAuthorized())),
       (error, failures) => mayRepeat(operation, error, failures),
-      { limits: parts.retry ?? {}, signal, clock: parts.clock, onRepeat: parts.onRepeat },
+      {
+        limits: parts.retry ?? {},
+        signal: call.signal,
+        clock: parts.clock,
+        onRepeat: (error, longestMs) =>
+          parts.onEvent({ type: "repeating", call: observed, error, longestMs }),
+      },
     );
   };
 
-/** Like {@link datedRequest}, but returns only the status and body. */
-export const serviceRequest = (parts: ClientParts): Request => {
-  const dated = datedRequest(parts);
-  return async (operation, options) => {
-    const { status, body } = await dated(operation, options);
-    return { status, body };
+/**
+ * Prepares a call for sending.
+ *
+ * @throws ConversationError `ID_INVALID`
+ */
+const prepareCall = (parts: TokenParts, operation: Operation, options: CallParameters): Call => {
+  const { settings, signal } = parts;
+  // Checked first: a bad id must not get any further.
+  const path = options.path ?? fillPath(operation.template, options.id);
+  const { body, fields } = options;
+  return {
+    operation,
+    settings,
+    path,
+    url: settings.baseUrl + path + writeQuery(options.query),
+    ...(body === undefined ? {} : { body, text: JSON.stringify(body) }),
+    ...(fields ? { fields } : {}),
+    secrets: () => [
+      ...parts.secrets,
+      ...secretsOfRunningCall(),
+      ...(fields ? secretTexts(fields, body) : []),
+    ],
+    signal: options.signal ? AbortSignal.any([signal, options.signal]) : signal,
   };
+};
+
+const writeQuery = (query: CallParameters["query"] = {}): string => {
+  const encode = (text: string): string => encodeURIComponent(text).replaceAll("%24", "$");
+  const pairs = Object.entries(query).map(([key, value]) => `${encode(key)}=${encode(`${value}`)}`);
+  return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 };
 
 /**
- * Sends a call, in its turn, with a token; if that is refused (401), sends it once more with a new
- * one.
+ * An operation's path relative to the base URL, with the ID filled in: `/channels/{id}` becomes
+ * `/channels/4f…`.
+ *
+ * @throws ConversationError `ID_INVALID` if the ID is invalid, missing, or not expected
  */
-const authorized = async (parts: ClientParts, call: Call): Promise<Exchange> => {
-  const first = await paced(parts, call, () => parts.tokens.current());
-  const { token } = first.call;
-  if (first.response.status !== 401 || !token) return first;
-  const again = await paced(parts, call, () => parts.tokens.after(token));
-  return { ...again, call: hiding(again.call, token) };
-};
-
-/** @param choose chooses a token after the wait, which may be longer than a token's lifetime */
-const paced = async (
-  parts: ClientParts,
-  call: Call,
-  choose: () => AccessToken | Promise<AccessToken>,
-): Promise<Exchange> => {
-  let signed = call;
-  const attempt = async (): Promise<HttpResponse> => {
-    const chosen = choose();
-    const token = chosen instanceof Promise ? await unlessGivenUp(chosen, call) : chosen;
-    signed = { ...hiding(call, token), token };
-    return sentWith(parts, signed, token);
-  };
-  const response = await parts.pace(call.operation, attempt, call.signal);
-  return { call: signed, response };
+export const fillPath = (template: string, id?: string): string => {
+  if (template.includes("{id}")) {
+    assertId(id ?? "", `an object under ${template}`);
+    return template.replace("{id}", id ?? "");
+  }
+  if (id === undefined) return template;
+  throw new ConversationError("ID_INVALID", `${template} does not accept an ID. Nothing was sent.`);
 };
 
 /** The call with a token that no message about it shows. */
-const hiding = (call: Call, { value }: AccessToken): Call => ({
+const hideToken = (call: Call, { value }: AccessToken): Call => ({
   ...call,
   secrets: () => [...call.secrets(), value],
 });
 
 /** A shared promise continues without a caller who gives up waiting for it. */
-const unlessGivenUp = <T>(promise: Promise<T>, call: Call): Promise<T> =>
+const waitUnlessCancelled = <T>(promise: Promise<T>, call: Call): Promise<T> =>
   new Promise((resolve, reject) => {
     const { signal } = call;
-    const giveUp = (): void => reject(givenUp(call));
+    const giveUp = (): void => reject(cancelledCall(call));
     signal.addEventListener("abort", giveUp, { once: true });
     if (signal.aborted) giveUp();
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", giveUp));
   });
 
-/** The parts that all calls of one connection share. */
-interface ClientParts extends TokenParts {
-  readonly tokens: AccessTokens;
-  /** Called with every answer of the service, with any status. */
-  readonly onAnswer?: (response: HttpResponse) => void;
-}
-
 /** Sends a call with a token, once. */
-const sentWith = async (
-  { transport, headers, onAnswer }: ClientParts,
+const sendSigned = async (
+  { headers, transport, onEvent }: TokenParts,
   call: Call,
   token: AccessToken,
+  about: AttemptNumber,
 ): Promise<HttpResponse> => {
   const { operation, url, text, signal } = call;
+  const request: HttpRequest = {
+    method: operation.method,
+    url,
+    headers: {
+      ...headers,
+      ...(text === undefined ? {} : { "content-type": "application/json" }),
+      authorization: `Bearer ${token.value}`,
+    },
+    ...(text === undefined ? {} : { body: text }),
+    ...(operation.method === "GET" ? { signal } : {}),
+  };
   try {
-    const response = await transport.send({
-      method: operation.method,
-      url,
-      headers: {
-        ...headers,
-        ...(text === undefined ? {} : { "content-type": "application/json" }),
-        authorization: `Bearer ${token.value}`,
-      },
-      ...(text === undefined ? {} : { body: text }),
-      ...(operation.method === "GET" ? { signal } : {}),
-    });
-    onAnswer?.(response);
-    return response;
+    const { hostname } = new URL(url);
+    return await observeAttempt(onEvent, about, hostname, () => transport.send(request));
   } catch (error) {
-    if (error instanceof TransportFailure) throw unanswered(call, error);
+    if (error instanceof TransportFailure) throw unansweredCall(call, error);
     throw foreignError(error, call.secrets());
   }
-};
-
-/** One token, shared by all calls. */
-interface AccessTokens {
-  /** The token in use; fetched if there is none or if it is about to expire. */
-  current(): AccessToken | Promise<AccessToken>;
-  /**
-   * A token other than the one that the service has just refused; all refused callers share one
-   * fetch.
-   */
-  after(refused: AccessToken): Promise<AccessToken>;
-  /** The last token, if any was fetched. */
-  readonly last: AccessToken | undefined;
-}
-
-const assumedLifetimeS = 300;
-
-const longestMarginMs = 60_000;
-
-/**
- * A token is used until 60 s before it expires, or until a tenth of its life is left if that is
- * shorter.
- */
-const usableMs = (expiresIn = assumedLifetimeS): number => {
-  const lifetimeMs = expiresIn * 1000;
-  return lifetimeMs - Math.min(longestMarginMs, lifetimeMs / 10);
-};
-
-/**
- * Keeps one token, judged by its granted lifetime and the monotonic clock.
- *
- * @param fetchGrant calls the token URL; its failures reach every waiting caller
- */
-const accessTokens = (fetchGrant: () => Promise<TokenGrant>, clock: Clock): AccessTokens => {
-  let last: AccessToken | undefined;
-  let pending: Promise<AccessToken> | undefined;
-  let generation = 0;
-
-  const fetched = async (): Promise<AccessToken> => {
-    const grant = await fetchGrant();
-    generation += 1;
-    last = {
-      value: grant.accessToken,
-      generation,
-      usableUntil: clock.now() + usableMs(grant.expiresIn),
-      ...(grant.scopes ? { scopes: grant.scopes } : {}),
-    };
-    return last;
-  };
-
-  const shared = (): Promise<AccessToken> => {
-    pending ??= fetched().finally(() => {
-      pending = undefined;
-    });
-    return pending;
-  };
-
-  const usable = (): AccessToken | undefined =>
-    last && clock.now() < last.usableUntil ? last : undefined;
-
-  return {
-    current: () => usable() ?? shared(),
-    after: async (refused) => {
-      // Nobody else should try the refused one while its successor is being fetched.
-      if (last?.generation === refused.generation)
-        last = { ...last, usableUntil: Number.NEGATIVE_INFINITY };
-      const successor = usable();
-      return successor && successor.generation > refused.generation ? successor : shared();
-    },
-    get last() {
-      return last;
-    },
-  };
-};
-
-/** An extra token does no harm, so every temporary failure may be repeated. */
-const mayAskAgain = (error: unknown): boolean =>
-  isConversationError(error, "UNREACHABLE", "TIMED_OUT", "UNAVAILABLE") && !error.details.permanent;
-
-/**
- * Errors from the transport may quote the credentials. The effect is always `none`: the operation
- * that needs the token was not sent.
- */
-const tokenFailure = (
-  { settings, secrets }: Pick<TokenParts, "settings" | "secrets">,
-  error: unknown,
-): unknown => {
-  if (!(error instanceof TransportFailure)) return foreignError(error, secrets);
-  const { code, text, details } = connectionFault(error, settings.tokenUrl);
-  const message = `Could not fetch an access token: ${text}.`;
-  return new ConversationError(code, message, { ...tokenEndpoint, ...details });
-};
-
-const asked = async (parts: TokenParts): Promise<TokenGrant> => {
-  const { settings, transport, pace, signal } = parts;
-  const request = tokenRequest(settings, parts.headers);
-  const send = async (): Promise<HttpResponse> => {
-    try {
-      return await transport.send(request);
-    } catch (error) {
-      throw tokenFailure(parts, error);
-    }
-  };
-  const response = await pace(tokenEndpoint, send, signal);
-  const { status, broken } = response;
-  if (broken && status >= 200 && status <= 299) {
-    throw tokenFailure(parts, new TransportFailure(true, broken));
-  }
-  return grantOf(settings, response);
-};
-
-/** The source of the token that all calls share, fetched from the token URL when needed. */
-export const tokenSource = (parts: TokenParts): AccessTokens => {
-  const { retry: limits = {}, signal, clock, onRepeat } = parts;
-  const options = { limits, signal, clock, onRepeat };
-  const fetchGrant = () => withRetry(() => asked(parts), mayAskAgain, options);
-  return accessTokens(fetchGrant, clock);
-};
-
-/** A token granted by the token URL. */
-export interface TokenGrant {
-  readonly accessToken: string;
-  /** Lifetime in seconds from receipt. Absent if the token URL did not report it. */
-  readonly expiresIn?: number;
-  /** Granted scopes, if the token URL reports them. */
-  readonly scopes?: readonly string[];
-}
-
-/** The endpoint that represents the token URL in messages, waits, and statistics. */
-export const tokenEndpoint: Endpoint = { method: "POST", template: "token URL" };
-
-/** The token request: client credentials as form fields (public reference). */
-export const tokenRequest = (
-  settings: Settings,
-  headers: Readonly<Record<string, string>>,
-): HttpRequest => ({
-  method: "POST",
-  url: settings.tokenUrl,
-  headers: { ...headers, "content-type": "application/x-www-form-urlencoded" },
-  body: new URLSearchParams({
-    grant_type: "client_credentials",
-    scope: settings.scope,
-    client_id: settings.clientId,
-    client_secret: settings.clientSecret,
-  }).toString(),
-});
-
-/** The settings to check first, by OAuth error code (RFC 6749 §5.2). */
-const suspects: Readonly<Record<string, readonly SettingKey[]>> = {
-  invalid_client: ["clientId", "clientSecret"],
-  invalid_scope: ["scope"],
-  unauthorized_client: ["clientId", "tokenUrl"],
-  unsupported_grant_type: ["tokenUrl"],
-};
-
-const fallbackSuspects: readonly SettingKey[] = ["clientId", "clientSecret", "scope", "tokenUrl"];
-
-/**
- * What to set if the token URL does not know the scope: the form of the other kind of tenant, each
- * of which knows only its own (vendor's description).
- */
-const otherScope = (settings: Settings): string => {
-  const label = settingLabel("scope", settings.profile);
-  const commercial = commercialScope(settings.baseUrl);
-  return settings.scope === commercial
-    ? ` A self-service tenant (token URL …/system/auth/<tenant>-U/oauth2/token) has short scope names: remove the value of ${label}, as these are the default.`
-    : ` A commercial tenant (token URL …/global/<gateway id>/oauth2/v2.0/token) has exactly one scope: set ${label} to ${commercial}.`;
-};
-
-const oauthError = (body: unknown): string =>
-  isObject(body) && typeof body.error === "string" && /^[\w.-]{1,64}$/.test(body.error)
-    ? body.error
-    : "";
-
-const oauthText = (body: unknown, settings: Settings): string => {
-  const text = isObject(body) ? body.error_description : undefined;
-  return typeof text === "string" ? shownText(text, clientSecrets(settings)) : "";
-};
-
-const fail = (
-  code: "CREDENTIALS_REFUSED" | "THROTTLED" | "UNAVAILABLE" | "BAD_RESPONSE",
-  message: string,
-  details: ErrorDetails,
-): ConversationError => new ConversationError(code, message, { ...tokenEndpoint, ...details });
-
-const refused = (settings: Settings, { status, text }: HttpResponse): ConversationError => {
-  const body = jsonIn(text);
-  // A service may echo the credential as its error code: it must not get into a message.
-  const error = shownText(oauthError(body), clientSecrets(settings));
-  const description = oauthText(body, settings);
-  const keys = suspects[error] ?? fallbackSuspects;
-  const check = keys.map((key) => settingLabel(key, settings.profile)).join(", ");
-  const expires = keys.includes("clientSecret") ? "; the secret may have expired" : "";
-  const other = error === "invalid_scope" ? otherScope(settings) : "";
-  const said = [error, description].filter(Boolean).join(": ");
-  return fail(
-    "CREDENTIALS_REFUSED",
-    `The token URL refused the client credentials (${status}${said === "" ? "" : `, ${said}`}). Check ${check}${expires}.${other}`,
-    { status, ...(error === "" ? {} : { serviceCode: error }) },
-  );
-};
-
-const failed = (settings: Settings, response: HttpResponse): ConversationError => {
-  const { status } = response;
-  const label = settingLabel("tokenUrl", settings.profile);
-  if (status === 400 || status === 401 || status === 403) return refused(settings, response);
-  if (status === 429 || status >= 500) {
-    const code = status === 429 ? "THROTTLED" : "UNAVAILABLE";
-    return fail(code, `The token request failed (${status}). Try again later.`, { status });
-  }
-  const what =
-    status < 400 ? `${status}, a redirect, which the client does not follow` : `${status}`;
-  return fail(
-    // Not REJECTED: nothing was wrong with the call that needs the token.
-    status < 400 ? "BAD_RESPONSE" : "CREDENTIALS_REFUSED",
-    `The token URL did not accept the request (${what}). Check ${label}.`,
-    { status, permanent: true },
-  );
-};
-
-const secondsOf = (value: unknown): number | undefined => {
-  const seconds = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
-  return typeof seconds === "number" && seconds >= 0 && Number.isFinite(seconds)
-    ? seconds
-    : undefined;
-};
-
-/**
- * The token in a response from the token URL.
- *
- * @throws ConversationError `CREDENTIALS_REFUSED`, `THROTTLED`, `UNAVAILABLE`, or `BAD_RESPONSE`
- */
-export const grantOf = (settings: Settings, response: HttpResponse): TokenGrant => {
-  if (response.status < 200 || response.status > 299) throw failed(settings, response);
-  const body = jsonIn(response.text);
-  const token = isObject(body) ? body.access_token : undefined;
-  // Other characters are not allowed in a header.
-  if (!isObject(body) || typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
-    throw fail(
-      "BAD_RESPONSE",
-      `The response from the token URL has no usable access_token. Check ${settingLabel("tokenUrl", settings.profile)}.`,
-      { status: response.status, permanent: true },
-    );
-  }
-  const expiresIn = secondsOf(body.expires_in);
-  return {
-    accessToken: token,
-    ...(expiresIn === undefined ? {} : { expiresIn }),
-    ...(typeof body.scope === "string" ? { scopes: body.scope.split(/\s+/).filter(Boolean) } : {}),
-  };
 };

@@ -6,7 +6,7 @@ import {
   isConversationError,
 } from "../kernel/errors.js";
 import { assertId } from "../kernel/object-id.js";
-import { answeredObject, createdOf, type DatedAnswer, timesOf } from "./answer.js";
+import { type DatedAnswer, readCreated, readObject, readTimes } from "./answer.js";
 import type { DatedRequest } from "./client.js";
 import {
   type FirstPage,
@@ -182,7 +182,7 @@ export const restCollections = ({
     const operation = setUpOperation(definition, "get");
     assertId(id, definition.noun);
     try {
-      const object = answeredObject(operation, await request(operation, { id }));
+      const object = readObject(operation, await request(operation, { id }));
       address.confirm();
       return object;
     } catch (error) {
@@ -205,8 +205,8 @@ export const restCollections = ({
       guarded(cacheOf(definition), async () => {
         const operation = setUpOperation(definition, "create");
         const answer = await request(operation, { body, fields: definition.fields });
-        const times = timesOf(answer, ["created", "modified"]);
-        const created = createdOf(operation, answer);
+        const times = readTimes(answer, ["created", "modified"]);
+        const created = readCreated(operation, answer);
         address.confirm();
         // Only times from the service: it may refuse a PUT that carries another one.
         cacheOf(definition).wrote(created.id, { ...body, ...created });
@@ -223,7 +223,7 @@ export const restCollections = ({
         const cache = cacheOf(definition);
         const { modified: _, ...kept } = { ...cache.known(id), ...body };
         cache.wrote(id, { ...kept, id });
-        return timesOf(answer, ["modified"]);
+        return readTimes(answer, ["modified"]);
       }),
 
     remove: (definition, id) =>

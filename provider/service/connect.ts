@@ -2,14 +2,14 @@ import { type Clock, systemClock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
 import { packageName, packageVersion } from "../kernel/package.js";
 import { waitOutRefusals } from "../pacing/endpoint-queue.js";
-import type { AccessToken, TokenParts } from "./call.js";
-import { datedRequest, type Request, tokenSource } from "./client.js";
+import type { CallEvent } from "./call-events.js";
+import { type Request, serviceRequest } from "./client.js";
 import { type Collections, restCollections, serviceAddress } from "./collections.js";
-import type { Pace, Wait } from "./pace.js";
-import { serviceTime } from "./pace.js";
+import { type Pace, serviceTime, type Wait } from "./pace.js";
 import { clientSecrets } from "./redaction.js";
-import type { OnRepeat, RetryLimits } from "./retry.js";
+import type { RetryLimits } from "./retry.js";
 import type { Settings } from "./setting-table.js";
+import { accessTokens, type TokenParts } from "./token.js";
 import { httpTransport, type Transport } from "./transport.js";
 
 /** What is known about the current access token; never the token itself. */
@@ -42,7 +42,8 @@ export interface ServiceOptions {
   /** Called when a call has to wait, and again at intervals; only with the default pace. */
   readonly onWait?: (wait: Wait) => void;
   readonly retry?: Partial<RetryLimits>;
-  readonly onRepeat?: OnRepeat;
+  /** Called with everything that happens to calls. Must not fail. */
+  readonly onEvent?: (event: CallEvent) => void;
   /**
    * Maximum total size of all lists, in bytes. Default: derived from the memory of this process.
    */
@@ -51,64 +52,48 @@ export interface ServiceOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Headers of every call. */
-const commonHeaders = (): Readonly<Record<string, string>> => ({
-  accept: "application/json",
-  "accept-language": "en-US",
-  "user-agent": `${packageName}/${packageVersion()}`,
-});
-
-/** The parts that all connections to a tenant share, and a method that closes the connections. */
-export interface SharedParts extends Omit<TokenParts, "pace"> {
-  /** Cancels waiting calls with `CANCELLED` and closes all connections. */
-  close(): Promise<void>;
-}
-
 /**
- * Creates the parts that all connections to a tenant share. Sends nothing; connections open on
- * first use.
+ * Creates the parts that all connections to a tenant share, and a method that cancels waiting calls
+ * with `CANCELLED` and closes all connections. Sends nothing; connections open on first use.
  */
-export const sharedParts = (
+export const clientParts = (
   settings: Settings,
-  options: Pick<ServiceOptions, "clock" | "transport" | "retry" | "onRepeat" | "signal">,
-): SharedParts => {
-  const { clock = systemClock, transport = httpTransport(), retry, onRepeat, signal } = options;
+  options: Omit<ServiceOptions, "listBytes">,
+): { readonly parts: TokenParts; readonly close: () => Promise<void> } => {
+  const { clock = systemClock, transport = httpTransport(), retry, signal, onWait } = options;
   const closing = new AbortController();
-  return {
-    settings,
-    secrets: clientSecrets(settings),
-    clock,
-    transport,
-    headers: commonHeaders(),
-    signal: signal ? AbortSignal.any([closing.signal, signal]) : closing.signal,
-    ...(retry ? { retry } : {}),
-    ...(onRepeat ? { onRepeat } : {}),
-    close: async () => {
-      closing.abort(new ConversationError("CANCELLED", "The client was closed."));
-      await transport.close();
+  const parts: TokenParts = {
+    ...{ settings, secrets: clientSecrets(settings), clock, transport, retry },
+    pace: options.pace ?? waitOutRefusals({ clock, ...(onWait ? { onWait } : {}) }),
+    headers: {
+      accept: "application/json",
+      "accept-language": "en-US",
+      "user-agent": `${packageName}/${packageVersion()}`,
     },
+    onEvent: options.onEvent ?? (() => {}),
+    signal: signal ? AbortSignal.any([closing.signal, signal]) : closing.signal,
   };
+  const close = async (): Promise<void> => {
+    closing.abort(new ConversationError("CANCELLED", "The client was closed."));
+    await transport.close();
+  };
+  return { parts, close };
 };
-
-const infoOf = (token: AccessToken, clock: Clock): TokenInfo => ({
-  ...(token.scopes ? { scopes: token.scopes } : {}),
-  usableForMs: Math.max(0, token.usableUntil - clock.now()),
-  fetched: token.generation,
-});
 
 /**
  * Connects to a service. Sends nothing; the token, connections, and lists are created on first use.
  */
 export const connectService = (settings: Settings, options: ServiceOptions = {}): Service => {
-  const { onWait } = options;
-  const { close, ...shared } = sharedParts(settings, options);
-  const { clock } = shared;
-  const pace = options.pace ?? waitOutRefusals({ clock, ...(onWait ? { onWait } : {}) });
-  const parts = { ...shared, pace };
-  const tokens = tokenSource(parts);
+  const { parts, close } = clientParts(settings, options);
+  const { clock } = parts;
   const time = serviceTime(clock);
+  const onEvent = (event: CallEvent): void => {
+    if (event.type === "answered") time.learn(event.response);
+    parts.onEvent(event);
+  };
+  const tokens = accessTokens(parts);
   const address = serviceAddress(settings);
-  const request = datedRequest({ ...parts, tokens, onAnswer: time.learn });
+  const request = serviceRequest({ ...parts, onEvent }, tokens);
   return {
     ...restCollections({ request, address, time, listBytes: options.listBytes }),
     request: async (operation, callOptions) => {
@@ -116,7 +101,11 @@ export const connectService = (settings: Settings, options: ServiceOptions = {})
       address.confirm();
       return { status, body };
     },
-    token: async () => infoOf(await tokens.current(), clock),
+    token: async () => {
+      const { scopes, usableUntil, generation } = await tokens.current();
+      const usableForMs = Math.max(0, usableUntil - clock.now());
+      return { ...(scopes ? { scopes } : {}), usableForMs, fetched: generation };
+    },
     close,
   };
 };

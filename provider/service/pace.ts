@@ -69,6 +69,8 @@ export const refusedText = ({ method, template }: Wait, { leftMs, asks }: Refuse
 
 type Headers = HttpResponse["headers"];
 
+type Dated = Pick<HttpResponse, "headers">;
+
 /**
  * The longest accepted Retry-After, in milliseconds: 16 periods of the lowest rate. A bucket gains
  * a token within one period, so a longer wait is either a mistake or more than a run can afford.
@@ -162,7 +164,7 @@ const ageOf = (age: unknown): number =>
  * The service's time when a response arrived, from its Date (RFC 9110 §6.6.1) and Age headers, in
  * milliseconds since 1970. Undefined if the Date is missing or not credible.
  */
-export const dateOf = ({ headers: { date, age } }: HttpResponse): number | undefined => {
+export const dateOf = ({ headers: { date, age } }: Dated): number | undefined => {
   if (typeof date !== "string") return undefined;
   if (date !== lastDate.text) lastDate = { text: date, ms: instantIn(date) };
   return lastDate.ms >= earliest ? lastDate.ms + ageOf(age) : undefined;
@@ -176,7 +178,7 @@ let lastDate = { text: "", ms: Number.NaN };
 /** Tracks the service's own time. */
 export interface ServiceTime {
   /** Updates the service's time from the Date header in a response. */
-  learn(response: HttpResponse): void;
+  learn(response: Dated): void;
   /**
    * The service's time in milliseconds since 1970, or this machine's time until a response contains
    * the service's. Undefined if this machine's clock was never set.

@@ -1,13 +1,15 @@
 import type { Clock } from "../../provider/kernel/clock.js";
 import { packageName, packageVersion } from "../../provider/kernel/package.js";
 import {
+  type AttemptNumber,
   type AttemptOutcome,
   beginCallSpan,
+  type CallEvent,
+  type ObservedCall,
   type TelemetryApi,
-} from "../../provider/service/call-span.js";
-import type { Endpoint, Method } from "../../provider/service/operations.js";
-import type { Transport } from "../../provider/service/transport.js";
-import type { ContentTransfer } from "./content-transfer.js";
+} from "../../provider/service/call-events.js";
+import type { Method } from "../../provider/service/operations.js";
+import { tokenEndpoint } from "../../provider/service/token.js";
 
 /**
  * One attempt at a call, reported just before it is sent. Contains no bodies, headers, IDs, or
@@ -24,42 +26,6 @@ export interface RequestEvent {
   /** Number of this attempt within the call, starting from 1. */
   readonly attempt: number;
 }
-
-/** Begins a span; the function it gives back ends it. */
-type BeginSpan = (attempt: RequestEvent, host: string) => (outcome: AttemptOutcome) => void;
-
-/** A name that the compiler does not look up: the package need not be there. */
-const telemetryPackage: string = "@opentelemetry/api";
-
-const isApi = (value: unknown): value is TelemetryApi =>
-  typeof value === "object" && value !== null && "trace" in value && "context" in value;
-
-/** Spans as children of whatever is active now. */
-const beginning = ({ context, trace }: TelemetryApi): BeginSpan => {
-  const parent = context.active();
-  const tracer = trace.getTracer(packageName, packageVersion());
-  return (attempt, host) => beginCallSpan(tracer, { ...attempt, host, parent });
-};
-
-/**
- * Returns a function that sets up tracing for one call if `@opentelemetry/api` is installed. The
- * package is loaded on first use.
- */
-export const telemetry = (
-  load: () => Promise<unknown> = () => import(telemetryPackage),
-): (() => Promise<BeginSpan | undefined>) => {
-  let api: Promise<unknown> | undefined;
-  return async () => {
-    api ??= load();
-    try {
-      const found = await api;
-      return isApi(found) ? beginning(found) : undefined;
-    } catch {
-      // Missing, or not in the shape of version 1: calls go on without traces.
-      return undefined;
-    }
-  };
-};
 
 /** The outcome of an attempt. Contains no bodies, headers, IDs, or secrets. */
 export interface ResponseEvent extends RequestEvent {
@@ -94,17 +60,14 @@ export const harmlessHook =
     });
   };
 
-/** Sends one attempt of a call, and reports it to hooks and OpenTelemetry. */
-type ObservedSend = <T extends { readonly status: number }>(
-  url: URL,
-  send: () => Promise<T>,
-) => Promise<T>;
+/** A name that the compiler does not look up: the package need not be there. */
+const telemetryPackage: string = "@opentelemetry/api";
 
-/** Starts observing a call to an endpoint. Each use of the returned function is one attempt. */
-export type CallObserver = (endpoint: Endpoint) => Promise<ObservedSend>;
+const isTelemetry = (value: unknown): value is TelemetryApi =>
+  typeof value === "object" && value !== null && "trace" in value && "context" in value;
 
 /** Tracing must not fail a call. */
-const quietly = <T>(trace: () => T): T | undefined => {
+const traceQuietly = <T>(trace: () => T): T | undefined => {
   try {
     return trace();
   } catch {
@@ -112,79 +75,69 @@ const quietly = <T>(trace: () => T): T | undefined => {
   }
 };
 
-/** Returns an observer that reports calls to the caller's hooks and to OpenTelemetry. */
+/** An attempt in progress. */
+interface OpenAttempt {
+  readonly event: RequestEvent;
+  readonly from: number;
+  readonly endSpan: ((outcome: AttemptOutcome) => void) | undefined;
+}
+
+/**
+ * Returns a listener that reports each attempt to the caller's hooks and, if `@opentelemetry/api`
+ * is installed, as a span below whatever is active then. `ready` loads that package.
+ */
 export const callObserver = (
   hooks: CallHooks,
   clock: Clock,
-  tracing = telemetry(),
-): CallObserver => {
+  load: () => Promise<unknown> = () => import(telemetryPackage),
+) => {
   const onRequest = harmlessHook("onRequest", hooks.onRequest);
   const onResponse = harmlessHook("onResponse", hooks.onResponse);
-  return async ({ method, template }) => {
-    const begin = await tracing();
-    let attempts = 0;
-    return async (url, send) => {
-      attempts += 1;
-      const attempt = { method, template, attempt: attempts };
-      const endSpan = quietly(() => begin?.(attempt, url.hostname));
-      const from = clock.now();
-      const end = (outcome: AttemptOutcome): void => {
-        const status = "status" in outcome ? { status: outcome.status } : {};
-        onResponse({ ...attempt, ...status, ms: clock.now() - from });
-        quietly(() => endSpan?.(outcome));
-      };
-      onRequest(attempt);
-      try {
-        const answer = await send();
-        end({ status: answer.status });
-        return answer;
-      } catch (error) {
-        end({ error });
-        throw error;
-      }
-    };
+  const open = new WeakMap<ObservedCall, OpenAttempt>();
+  let api: TelemetryApi | undefined;
+  let loading: Promise<void> | undefined;
+
+  const beginSpan = (event: RequestEvent, host: string) => {
+    if (!api) return undefined;
+    const parent = api.context.active();
+    const tracer = api.trace.getTracer(packageName, packageVersion());
+    return beginCallSpan(tracer, { ...event, host, parent });
   };
-};
 
-/** Returns a transport that reports each request as an attempt at one call. */
-export const observedTransport = (transport: Transport, observed: ObservedSend): Transport => ({
-  send: (request) => observed(new URL(request.url), () => transport.send(request)),
-  close: () => transport.close(),
-});
+  const begin = ({ call, attempt }: AttemptNumber, host: string): void => {
+    const { method, template } = call;
+    const name = template === tokenEndpoint.template ? "TOKEN" : template;
+    const event = { method, template: name, attempt };
+    const endSpan = traceQuietly(() => beginSpan(event, host));
+    open.set(call, { event, from: clock.now(), endSpan });
+    onRequest(event);
+  };
 
-/**
- * Returns a transport that reports requests to one endpoint. A successful attempt ends a call, and
- * the next attempt starts another one.
- */
-export const observedEndpoint = (
-  transport: Transport,
-  observe: CallObserver,
-  endpoint: Endpoint,
-): Transport => {
-  let current: Promise<ObservedSend> | undefined;
+  const end = (call: ObservedCall, outcome: AttemptOutcome): void => {
+    const attempt = open.get(call);
+    if (!attempt) return;
+    const { event, from, endSpan } = attempt;
+    const status = "status" in outcome ? { status: outcome.status } : {};
+    onResponse({ ...event, ...status, ms: clock.now() - from });
+    traceQuietly(() => endSpan?.(outcome));
+  };
+
   return {
-    send: async (request) => {
-      current ??= observe(endpoint);
-      const answer = await observedTransport(transport, await current).send(request);
-      if (answer.status < 400) current = undefined;
-      return answer;
+    ready: (): Promise<void> => {
+      loading ??= load().then(
+        // Otherwise missing, or not in the shape of version 1: calls go on without traces.
+        (found) =>
+          void traceQuietly(() => {
+            if (isTelemetry(found)) api = found;
+          }),
+        () => {},
+      );
+      return loading;
     },
-    close: () => transport.close(),
+    onEvent: (event: CallEvent): void => {
+      if (event.type === "sending") begin(event, event.host);
+      else if (event.type === "answered") end(event.call, { status: event.response.status });
+      else if (event.type === "failed") end(event.call, { error: event.error });
+    },
   };
 };
-
-/** Wraps a content transfer so that each upload or download is observed as one call. */
-export const observedTransfer = (
-  transfer: ContentTransfer,
-  observe: CallObserver,
-): ContentTransfer => ({
-  upload: async (upload) => {
-    const observed = await observe({ method: "POST", template: "{contentUrl}" });
-    return observed(upload.url, () => transfer.upload(upload));
-  },
-  download: async (download) => {
-    const observed = await observe({ method: "GET", template: "{contentUrl}" });
-    return observed(download.url, () => transfer.download(download));
-  },
-  close: () => transfer.close(),
-});

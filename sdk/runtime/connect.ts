@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Clock } from "../../provider/kernel/clock.js";
+import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { withoutUndefined } from "../../provider/kernel/json.js";
 import { waitOutRefusals } from "../../provider/pacing/endpoint-queue.js";
@@ -7,9 +7,9 @@ import { type ServicePaces, servicePaces } from "../../provider/pacing/pacer.js"
 import { limitOf } from "../../provider/pacing/plan-rates.js";
 import type { BucketStore } from "../../provider/pacing/shared-buckets.js";
 import type { Answer } from "../../provider/service/answer.js";
-import { type Request, serviceRequest, tokenSource } from "../../provider/service/client.js";
-import { sharedParts } from "../../provider/service/connect.js";
-import type { Endpoint, Method } from "../../provider/service/operations.js";
+import { type Request, serviceRequest } from "../../provider/service/client.js";
+import { clientParts } from "../../provider/service/connect.js";
+import type { Method } from "../../provider/service/operations.js";
 import type { Pace, Wait } from "../../provider/service/pace.js";
 import type { Plan } from "../../provider/service/plans.js";
 import type { RetryLimits } from "../../provider/service/retry.js";
@@ -20,16 +20,10 @@ import {
   tokenAddress,
 } from "../../provider/service/setting-table.js";
 import { readSettings, settingNames } from "../../provider/service/settings.js";
+import { accessTokens } from "../../provider/service/token.js";
 import type { Transport } from "../../provider/service/transport.js";
 import { type Assets, assetsOf } from "./assets.js";
-import {
-  type CallHooks,
-  callObserver,
-  harmlessHook,
-  observedEndpoint,
-  observedTransfer,
-  observedTransport,
-} from "./call-observer.js";
+import { type CallHooks, callObserver, harmlessHook } from "./call-observer.js";
 import { copyOf, prepared } from "./caller-input.js";
 import { addressRuleFor, contentTransfer } from "./content-transfer.js";
 import {
@@ -249,47 +243,42 @@ const connectionOptionsOf = (options: ConnectionOptions): ConnectionOptions => {
   return { ...copy, ...withoutUndefined(hooks) };
 };
 
-/** The token URL, as hooks and traces name it. */
-const tokenEndpoint = { method: "POST", template: "TOKEN" } as const;
-
 /**
  * One transport, one token, and one set of rate buckets for all services of a tenant. Sends nothing:
  * they are had on first use.
  */
 const openConnection = (settings: Settings, options: ConnectionOptions) => {
-  const { close, ...parts } = sharedParts(settings, options);
-  const { clock, signal, transport } = parts;
-  const { onWait } = options;
-  const afterRefusals = () => waitOutRefusals({ clock, ...withoutUndefined({ onWait }) });
+  const { clock = systemClock, onWait, pacing } = options;
+  const observer = callObserver(options, clock);
+  const { onEvent } = observer;
+  const { parts, close } = clientParts(settings, { ...options, onEvent });
   const paces: ServicePaces =
-    options.pacing === "after-refusal"
-      ? { pace: afterRefusals, close: async () => {} }
+    pacing === "after-refusal"
+      ? {
+          pace: () => waitOutRefusals({ clock, ...withoutUndefined({ onWait }) }),
+          close: async () => {},
+        }
       : servicePaces(settings, { ...options, clock });
-  const observe = callObserver(options, clock);
-  const tokens = tokenSource({
-    ...parts,
-    transport: observedEndpoint(transport, observe, tokenEndpoint),
-    pace: afterRefusals(),
-  });
+  const tokens = accessTokens(parts);
   return {
-    clock,
-    signal,
-    pace: paces.pace,
-    observe,
-    /** Calls of a service, in the pace given; reported under the name of the operation, or of another endpoint. */
-    request:
-      (baseUrl: string, pace: Pace, endpoint?: Endpoint): Request =>
-      async (operation, callOptions) => {
+    ...{ clock, onEvent, signal: parts.signal, pace: paces.pace },
+    /** Calls of a service, in the pace given. */
+    request: (baseUrl: string, pace: Pace): Request => {
+      const request = serviceRequest(
+        { ...parts, settings: { ...settings, baseUrl }, pace },
+        tokens,
+      );
+      return async (operation, callOptions) => {
         const caller = new Error();
-        const observed = observedTransport(transport, await observe(endpoint ?? operation));
-        const service = { ...parts, settings: { ...settings, baseUrl }, transport: observed };
+        await observer.ready();
         try {
-          return await serviceRequest({ ...service, tokens, pace })(operation, callOptions);
+          return await request(operation, callOptions);
         } catch (error) {
           // A stack that begins inside this package does not show which of its calls failed.
           throw isConversationError(error) ? copyOf(error, { stack: caller.stack }) : error;
         }
-      },
+      };
+    },
     /** Scopes of the token in use, if the token URL gives them. */
     scopes: () => tokens.last?.scopes,
     /** Ends waiting calls with `CANCELLED` and all connections. */
@@ -362,7 +351,8 @@ const baseOf = (call: ServiceCall): string => {
 };
 
 const pathOf = (call: ServiceCall): string => {
-  if (!/^(\/[A-Za-z0-9._~-]+|\/\{[A-Za-z0-9]+\})+$/.test(call.path)) {
+  // A segment of dots would lead elsewhere.
+  if (!/^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+|\/\{[A-Za-z0-9]+\})+$/.test(call.path)) {
     throw invalidCall(call, "path must look like /cases/{id}");
   }
   return call.path.replace(/\{([^{}]+)\}/g, (_, name: string) => {
@@ -402,14 +392,11 @@ const otherServices = (
     limitOf({ service, version, plan: "enterprise", method, template });
     const baseUrl = baseOf(call);
     const title = `call ${service} ${version}`;
-    const path = pathOf(call);
-    const operation = { method, template: path, title, scopes: [], rate: "standard" } as const;
-    const pace = paceOf(call, baseUrl);
-    // The bucket belongs to the template, not to the path of one object (specification §8.1 rule 1).
-    const endpoint = { method, template };
-    const paced: Pace = (_endpoint, attempt, signal) => pace(endpoint, attempt, signal);
-    const request = connection.request(baseUrl, paced, endpoint);
-    return request(operation, withoutUndefined({ query, body: call.body, signal }));
+    const operation = { method, template, title, scopes: [], rate: "standard" } as const;
+    const request = connection.request(baseUrl, paceOf(call, baseUrl));
+    const options = { path: pathOf(call), query, body: call.body, signal };
+    const { status, body } = await request(operation, withoutUndefined(options));
+    return { status, body };
   };
 };
 
@@ -467,7 +454,7 @@ export const connect = (
     ...checked,
   });
   const request = connection.request(baseUrl, connection.pace({ baseUrl }));
-  const transfer = observedTransfer(contentTransfer(), connection.observe);
+  const transfer = contentTransfer({ onEvent: connection.onEvent });
   const close = async (): Promise<void> => {
     await connection.close();
     await transfer.close();

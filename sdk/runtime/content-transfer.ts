@@ -4,6 +4,7 @@ import { types } from "node:util";
 import type { Dispatcher } from "undici";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
+import { type CallEvent, observeAttempt } from "../../provider/service/call-events.js";
 import { retryAfterMs, retryAfterText } from "../../provider/service/pace.js";
 import { isLoopback } from "../../provider/service/setting-table.js";
 import {
@@ -251,6 +252,11 @@ const contentAnswer = (
 /** The lookup of the system, or of a test. */
 type NameLookup = Parameters<typeof publicLookup>[0];
 
+interface TransferParts {
+  readonly lookup?: NameLookup;
+  readonly onEvent?: (event: CallEvent) => void;
+}
+
 /**
  * Connections to signed URLs, eight at most to each host: one dispatcher for this machine, one
  * for everywhere else; the latter goes through a proxy if one is set.
@@ -273,31 +279,40 @@ const contentDispatchers = (lookup: NameLookup): Dispatchers => {
  * Returns a content transfer that uses sockets. It loads the HTTP client and opens connections on
  * first use.
  */
-export const contentTransfer = (lookup?: NameLookup): ContentTransfer => {
+export const contentTransfer = ({
+  lookup,
+  onEvent = () => {},
+}: TransferParts = {}): ContentTransfer => {
   const dispatchers = contentDispatchers(lookup);
   const send = async (
     transfer: SignedTransfer,
-    options: Pick<Dispatcher.RequestOptions, "method" | "headers" | "body">,
-  ): Promise<Dispatcher.ResponseData> => {
-    try {
-      const { request } = await import("undici");
-      const dispatcher = await dispatchers.of(transfer.url);
-      const { signal } = transfer;
-      return await request(transfer.url, { ...timeouts, ...options, dispatcher, signal });
-    } catch (error) {
-      throw transferFailure(transfer, error);
-    }
+    options: Pick<Dispatcher.RequestOptions, "headers" | "body"> & {
+      readonly method: "GET" | "POST";
+    },
+  ) => {
+    const { url, signal } = transfer;
+    const call = { method: options.method, template: "{contentUrl}" };
+    return observeAttempt(onEvent, { call, attempt: 1 }, url.hostname, async () => {
+      try {
+        const { request } = await import("undici");
+        const dispatcher = await dispatchers.of(url);
+        const answer = await request(url, { ...timeouts, ...options, dispatcher, signal });
+        return { ...answer, status: answer.statusCode };
+      } catch (error) {
+        throw transferFailure(transfer, error);
+      }
+    });
   };
   return {
     upload: async (upload) => {
       const { Readable } = await import("node:stream");
-      const { statusCode, headers, body } = await send(upload, {
+      const { status, headers, body } = await send(upload, {
         method: "POST",
         headers: { "content-type": upload.contentType, "content-length": `${upload.size}` },
         body: Readable.from(upload.pieces, { objectMode: false }),
       });
       await drained(body);
-      return { status: statusCode, headers };
+      return { status, headers };
     },
     download: async (transfer) => {
       const headers = { "accept-encoding": "identity" };

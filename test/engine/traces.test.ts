@@ -55,7 +55,7 @@ const tracedRun = () => {
   const service = connect(settings, {
     ...{ clock, pace, retry: { minTimeoutMs: 1, maxTimeoutMs: 2 } },
     // The pause itself is a timer of the library that repeats.
-    onRepeat: () => pass(700),
+    onEvent: ({ type }) => type === "repeating" && pass(700),
   });
   const run = createRun(async () => ({ settings, service }), { step });
   return { life: lifecycleThrough(doorOfTests, channel, run), pass, service };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { TelemetryApi } from "../../provider/service/call-span.js";
-import { callObserver, telemetry } from "../../sdk/runtime/call-observer.js";
+import type { TelemetryApi } from "../../provider/service/call-events.js";
+import { callObserver } from "../../sdk/runtime/call-observer.js";
 import { connect, type RequestEvent, type ResponseEvent } from "../../sdk/runtime/index.js";
 import { JumpingClock } from "../service/support/clocks.js";
 import { inTurn, json, raw } from "../service/support/fake-hub.js";
@@ -134,36 +134,47 @@ const tracer = () => {
   return { spans, api };
 };
 
-const get = { method: "GET", template: "/conversations/{id}" } as const;
-const url = new URL("https://hub.example.com/conversation/v3/conversations/c-1");
-
-test("each attempt is a span, by the conventions for HTTP clients", async () => {
+test("each attempt is a span of the installed API, by the conventions for HTTP clients", async () => {
+  const name: string = "@opentelemetry/api";
+  const { trace } = await import(name);
   const { spans, api } = tracer();
-  const observe = callObserver(
-    {},
-    new JumpingClock(),
-    telemetry(async () => api),
-  );
-  const observed = await observe(get);
-  await observed(url, async () => ({ status: 503 }));
-  await observed(url, async () => ({ status: 200 }));
-  const fault = Object.assign(new Error("no answer"), { code: "UNREACHABLE" });
-  await expect(observed(url, () => Promise.reject(fault))).rejects.toBe(fault);
-  const seen = (status: number, more: object) => ({
-    ...{ name: "GET /conversations/{id}", kind: 2, parent: "the caller's", ended: true, status },
+  trace.setGlobalTracerProvider(api.trace);
+  try {
+    const handle = inTurn(raw(503, ""), json(200, { id: "c-1" }));
+    await using live = await connectedClient(handle);
+    await live.client.conversations.get("c-1");
+  } finally {
+    trace.disable();
+  }
+  const seen = (name: string, status: number, more: object) => ({
+    ...{ name, kind: 2, parent: expect.anything(), ended: true, status },
     attributes: {
-      "http.request.method": "GET",
-      "url.template": "/conversations/{id}",
-      "server.address": "hub.example.com",
+      "http.request.method": name.split(" ")[0],
+      "url.template": name.split(" ")[1],
+      "server.address": "127.0.0.1",
       ...more,
     },
   });
+  const read = "GET /conversations/{id}";
   expect(spans).toEqual([
-    seen(2, { "http.response.status_code": 503, "error.type": "503" }),
-    seen(0, { "http.request.resend_count": 1, "http.response.status_code": 200 }),
-    seen(2, { "http.request.resend_count": 2, "error.type": "UNREACHABLE" }),
+    seen("POST TOKEN", 0, { "http.response.status_code": 200 }),
+    seen(read, 2, { "http.response.status_code": 503, "error.type": "503" }),
+    seen(read, 0, { "http.request.resend_count": 1, "http.response.status_code": 200 }),
   ]);
 });
+
+test("an attempt without an answer is a failed span", async () => {
+  const { spans, api } = tracer();
+  const { ready, onEvent } = callObserver({}, new JumpingClock(), async () => api);
+  await ready();
+  const error = Object.assign(new Error("no answer"), { code: "UNREACHABLE" });
+  onEvent({ type: "sending", call, attempt: 1, host: "hub.example.com" });
+  onEvent({ type: "failed", call, attempt: 1, error });
+  expect(spans).toMatchObject([{ status: 2, ended: true, parent: "the caller's" }]);
+  expect(spans[0]?.attributes["error.type"]).toBe("UNREACHABLE");
+});
+
+const call = { method: "GET", template: "/conversations/{id}" } as const;
 
 test.each<[string, () => Promise<unknown>]>([
   ["is not installed", () => Promise.reject(new Error("not found"))],
@@ -193,25 +204,10 @@ test.each<[string, () => Promise<unknown>]>([
     }),
   ],
 ])("calls go on where OpenTelemetry %s", async (_, load) => {
-  const observe = callObserver({}, new JumpingClock(), telemetry(load));
-  for (const _call of [1, 2]) {
-    const observed = await observe(get);
-    expect(await observed(url, async () => ({ status: 200 }))).toEqual({ status: 200 });
-  }
-});
-
-test("the API of OpenTelemetry that is installed gets the spans", async () => {
-  const name: string = "@opentelemetry/api";
-  const { trace } = await import(name);
-  const { spans, api } = tracer();
-  trace.setGlobalTracerProvider(api.trace);
-  try {
-    await using live = await connectedClient(json(200, { id: "c-1" }));
-    await live.client.conversations.get("c-1");
-    expect(spans.map((span) => span.name)).toEqual(["POST TOKEN", "GET /conversations/{id}"]);
-  } finally {
-    trace.disable();
-  }
+  const { ready, onEvent } = callObserver({}, new JumpingClock(), load);
+  await ready();
+  onEvent({ type: "sending", call, attempt: 1, host: "hub.example.com" });
+  onEvent({ type: "answered", call, attempt: 1, response: { status: 200, headers: {} } });
 });
 
 test("hooks that fail become warnings, and change no call", async () => {

@@ -87,7 +87,7 @@ test.each<[string, Partial<ServiceCall>, string]>([
   ["a base address of another version", { version: "v3" }, "must end with the version segment /v3"],
   ["a base address without TLS", { baseUrl: "http://hub.example.com/portal/v4" }, "https://"],
   ["a path with a query", { path: "/portals?x=1" }, "path must look like"],
-  ["a path that climbs", { path: "/portals/../x", params: {} }, "does not match the template"],
+  ["a path that climbs", { path: "/portals/../x", params: {} }, "path must look like"],
   ["a missing placeholder", { params: {} }, "params.portalID"],
   ["a placeholder that climbs", { params: { portalID: ".." } }, "params.portalID"],
 ])("%s is refused before anything is sent", async (_, change, rule) => {

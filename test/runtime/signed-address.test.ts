@@ -107,7 +107,7 @@ test("a name that leads to this machine is refused when the connection is made",
   // Through a proxy nothing would be looked up here.
   for (const name of ["HTTPS_PROXY", "https_proxy"]) vi.stubEnv(name, "");
   onTestFinished(() => void vi.unstubAllEnvs());
-  const transfer = contentTransfer(resolving("127.0.0.1"));
+  const transfer = contentTransfer({ lookup: resolving("127.0.0.1") });
   const url = new URL("https://files.example.com/x?signature=canary");
   const { signal } = new AbortController();
   await expect(

@@ -155,22 +155,16 @@ const places: readonly Place[] = [
 const spellings: Readonly<Record<string, (secret: string) => string>> = {
   "as it is": (secret) => secret,
   "in JSON": (secret) => JSON.stringify({ a: secret }),
-  "in JSON inside JSON": (secret) => JSON.stringify(JSON.stringify({ a: secret })),
   "in an address": (secret) => `https://x.example.com/?q=${encodeURIComponent(secret)}`,
   "in a form": (secret) => `${new URLSearchParams({ q: secret })}`,
-  "in a page": (secret) =>
-    secret.replace(/[^A-Za-z0-9]/g, (sign) => `&#${sign.codePointAt(0) ?? 0};`),
   ...Object.fromEntries(
     [0, 1, 2].map((before) => [
       `in base64 behind ${before} bytes`,
       (secret: string) => Buffer.from("x".repeat(before) + secret).toString("base64"),
     ]),
   ),
-  "in upper case": (secret) => secret.toUpperCase(),
   "its beginning before dots": (secret) => `${secret.slice(0, 9)}...`,
   "its beginning in quotes": (secret) => `"${secret.slice(0, 11)}" of ${secret.length}`,
-  "its end": (secret) => `***${secret.slice(-9)}`,
-  "a window of it": (secret) => `...${secret.slice(3, 14)}...`,
 };
 
 const refusal = (more: Json) => ({
@@ -220,7 +214,6 @@ const isShown = (text: string, secret: string): boolean => {
   const decoders: readonly ((given: string) => string)[] = [
     (given) =>
       given.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16))),
-    (given) => given.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))),
     (given) => given.replaceAll("\\", ""),
   ];
   const plain = decoders.reduce((given, decode) => decode(given), text);
@@ -353,7 +346,7 @@ const operations: Readonly<Record<string, Operation>> = {
 const isWanted = (call: BentCall, method: string, collection: string): boolean =>
   call.collection === collection && (method === "LIST" ? !call.id : call.method === method);
 
-/** Letters of no word, some signs that are spelt otherwise elsewhere, never too short for a window. */
+/** Letters of no word, some signs that are spelt otherwise elsewhere, never too short to be cut. */
 const canary = fc
   .string({
     unit: fc.constantFrom(..."ABCDEFGHJKLMNPQRSTUVWXYZ0123456789&é/%"),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { grantOf } from "../../provider/service/client.js";
 import { runtimeOperations } from "../../provider/service/operations.js";
+import { readGrant } from "../../provider/service/token.js";
 import { connected, failureOf } from "./support/connected.js";
 import { type Handler, inTurn, json, raw } from "./support/fake-hub.js";
 
@@ -136,7 +136,7 @@ test.each([
   await using live = await connected(accepted);
   const settings = live.hub.settings({ baseUrl: "https://hub.example.com/conversation/v3", scope });
   const response = { status: 400, headers: {}, text: '{"error":"invalid_scope"}' };
-  expect(() => grantOf(settings, response)).toThrow(advice);
+  expect(() => readGrant(settings, response)).toThrow(advice);
 });
 
 test("a failing token address is asked again, but not once more for the call itself", async () => {

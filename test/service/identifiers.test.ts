@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { assertId } from "../../provider/kernel/object-id.js";
-import { pathOf } from "../../provider/service/call.js";
+import { fillPath } from "../../provider/service/client.js";
 import { runtimeOperations } from "../../provider/service/operations.js";
 import { connected, failureOf } from "./support/connected.js";
 import { json } from "./support/fake-hub.js";
@@ -16,16 +16,16 @@ test.each(hostileIds)("the id %j is refused before anything is sent", async (id)
 test.each(["a", "1001", "6f2a1b3c-4d5e-4f60-8a7b-9c0d1e2f3a4b", "A_b-9", "a".repeat(128)])(
   "the id %s is put into the path as it is",
   (id) => {
-    expect(pathOf("/channels/{id}", id)).toBe(`/channels/${id}`);
+    expect(fillPath("/channels/{id}", id)).toBe(`/channels/${id}`);
   },
 );
 
 test("a path without an id takes none", () => {
-  expect(() => pathOf("/channels", "a")).toThrow(/does not accept an ID/);
+  expect(() => fillPath("/channels", "a")).toThrow(/does not accept an ID/);
 });
 
 test("a missing id is refused", () => {
-  expect(() => pathOf("/channels/{id}")).toThrow(/cannot be the ID/);
+  expect(() => fillPath("/channels/{id}")).toThrow(/cannot be the ID/);
 });
 
 test("a long id is not repeated in full in the message", async () => {

@@ -1,4 +1,4 @@
-import type { CallParameters } from "../../../provider/service/call.js";
+import type { CallParameters } from "../../../provider/service/client.js";
 import type { Operation } from "../../../provider/service/operations.js";
 
 const operation = (method: Operation["method"], template: string): Operation => ({

@@ -1,4 +1,54 @@
 import type { Endpoint } from "./operations.js";
+import type { HttpResponse } from "./transport.js";
+
+/** A call as its events name it: the same object in all events of one call. */
+export interface ObservedCall extends Endpoint {
+  /** For a token request: the call that needed the token first. */
+  readonly tokenFor?: ObservedCall;
+}
+
+/** What happens to a call. Reported in the asynchronous context of the caller. */
+export type CallEvent =
+  /** `waiting` for its turn; `turn`: it has come, but a token may have to be fetched first. */
+  | { readonly type: "waiting" | "turn"; readonly call: ObservedCall }
+  | (AttemptNumber & { readonly type: "sending"; readonly host: string })
+  | (AttemptNumber & {
+      readonly type: "answered";
+      readonly response: Pick<HttpResponse, "status" | "headers">;
+    })
+  | (AttemptNumber & { readonly type: "failed"; readonly error: unknown })
+  /** Before the first repeat. If all fail like the first attempt, they take up to `longestMs`. */
+  | {
+      readonly type: "repeating";
+      readonly call: ObservedCall;
+      readonly error: unknown;
+      readonly longestMs: number;
+    };
+
+/** The attempt of a call that is about to be made. */
+export interface AttemptNumber {
+  readonly call: ObservedCall;
+  /** From 1. */
+  readonly attempt: number;
+}
+
+/** Makes one attempt of a call, and reports it. */
+export const observeAttempt = async <T extends Pick<HttpResponse, "status" | "headers">>(
+  onEvent: (event: CallEvent) => void,
+  about: AttemptNumber,
+  host: string,
+  send: () => Promise<T>,
+): Promise<T> => {
+  onEvent({ type: "sending", ...about, host });
+  try {
+    const response = await send();
+    onEvent({ type: "answered", ...about, response });
+    return response;
+  } catch (error) {
+    onEvent({ type: "failed", ...about, error });
+    throw error;
+  }
+};
 
 /** How an attempt ended: with a status, or with a failure. */
 export type AttemptOutcome = { readonly status: number } | { readonly error: unknown };
