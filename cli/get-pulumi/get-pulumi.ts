@@ -26,6 +26,7 @@ export const release = {
         "-ldflags",
         "-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v3.276.0",
       ],
+      isWithoutClouds: true,
     },
     {
       // Later releases of the language host have no tagged module; this one works with the engine above.
@@ -75,7 +76,7 @@ const installOfficially = async (
  * @returns why it did not work; undefined if it did
  */
 const buildFromGoModules = (root: string, options: FetchOptions): Promise<string | undefined> => {
-  const note = `Building Pulumi ${release.version} from its Go modules. This takes a few minutes, once per user.`;
+  const note = `Building Pulumi ${release.version} from its Go modules, without cloud storage and cloud keys. This takes a few minutes, once per user.`;
   return buildGoPrograms(release.programs, root, { ...options, note });
 };
 

@@ -4,6 +4,7 @@ import { basename, delimiter, join } from "node:path";
 import { type Ended, runCommand, type Stops } from "../pulumi/processes.js";
 import { findProgram, isAtLeast } from "../pulumi/pulumi-cli.js";
 import type { Progress, ProgressStep } from "../terminal/progress.js";
+import { placeStubs, readDownloads, withoutClouds } from "./without-clouds.js";
 
 /** Oldest Go toolchain that builds Pulumi's modules. */
 export const LEAST_GO = "1.26";
@@ -18,6 +19,8 @@ export interface GoProgram {
   readonly package: string | { readonly source: string };
   /** Further flags of `go build`. */
   readonly flags: readonly string[];
+  /** Whether it is built without what reaches a cloud. */
+  readonly isWithoutClouds?: true;
   /** A file of one of the modules that it needs beside it, such as a script that it runs. */
   readonly beside?: { readonly module: string; readonly file: string };
 }
@@ -58,6 +61,12 @@ const isPackage = (line: string): boolean => /^[\w.-]+(\/[\w.~-]+)*$/.test(line)
 
 /** Go's template for a package that has to be compiled: its path. */
 const STALE = "{{if .Stale}}{{.ImportPath}}{{end}}";
+
+/**
+ * No inlining outside of Go's own library, and no debug symbols: half of the compiler's time. What
+ * is built starts as fast, and runs a tenth slower.
+ */
+const COMPILE_FAST = ["-gcflags=all=-l -dwarf=false", "-gcflags=std=-dwarf=false"];
 
 /** Shows how many modules Go has downloaded. */
 const followDownloads = (step: ProgressStep): ((line: string) => void) => {
@@ -121,8 +130,17 @@ const build = async (
   const folder = join(root, "build");
   const cwd = join(folder, program.name);
   const target = prepareModule(program, cwd);
-  const flags = ["-mod=mod", "-trimpath", ...program.flags];
+  const flags = ["-mod=mod", "-trimpath", ...COMPILE_FAST, ...program.flags];
   const options = { cwd, env: goEnvironment(folder, env), signal, stops: STOPS };
+  if (program.isWithoutClouds) {
+    const modules = [...new Set(withoutClouds.map(({ module }) => module))];
+    const downloaded = await runCommand(go, ["mod", "download", "-json", ...modules], {
+      ...options,
+      timeoutMs: LONGEST_DOWNLOAD_MS,
+    });
+    if (downloaded.code !== 0) return downloaded;
+    placeStubs(withoutClouds, readDownloads(downloaded.stdout));
+  }
   const listed = await runCommand(go, ["list", "-deps", "-f", STALE, ...flags, target], {
     ...options,
     timeoutMs: LONGEST_DOWNLOAD_MS,
