@@ -5,17 +5,9 @@ import { styleText } from "node:util";
 import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
-import { monthlyQuotas, type Plan } from "../../provider/service/plans.js";
-import { plan as planRule, type Settings } from "../../provider/service/setting-table.js";
-import {
-  describeSettings,
-  type SettingSource,
-  settingNames,
-} from "../../provider/service/settings.js";
+import type { Settings } from "../../provider/service/setting-table.js";
+import { describeSettings, type SettingSource } from "../../provider/service/settings.js";
 import { messageOf } from "../command.js";
-import { recommendedParallel } from "../forecast/forecast.js";
-import { countKinds } from "../forecast/planned-steps.js";
-import { defaultParallel } from "../forecast/simulation.js";
 import { missingPulumiAdvice } from "../get-pulumi/get-pulumi.js";
 import { elsewhereAdvice, stateStanding } from "../inventory/objects-elsewhere.js";
 import { programNode } from "../program-node.js";
@@ -23,7 +15,7 @@ import { projectFile, pulumiPlace, readStackConfig } from "../pulumi/project-fil
 import { findProgram, hostLimits, inspectPulumi, isAtLeast } from "../pulumi/pulumi-cli.js";
 import { queryPulumi } from "../pulumi/pulumi-queries.js";
 import { resourcesOf, type StateResource, stackExportIn } from "../pulumi/stack-documents.js";
-import { withCount, wrappedWords } from "../terminal/columns.js";
+import { wrappedWords } from "../terminal/columns.js";
 import {
   checkCertificates,
   checkConnection,
@@ -36,7 +28,6 @@ import {
   checkEnvironmentNames,
   checkSchema,
   checkSetting,
-  checkVersionSegment,
   type DoctorCheck,
   fail,
   ok,
@@ -102,43 +93,6 @@ export const checkPulumi = async (
   return limits === undefined ? ok("pulumi-cli", found) : warn("pulumi-cli", found, limits);
 };
 
-const planOf = ({ environment, config }: SettingSource): Plan | undefined => {
-  const names = settingNames("plan");
-  const parsed = planRule((environment[names.environment] ?? config(names.config) ?? "").trim());
-  return "value" in parsed ? parsed.value : undefined;
-};
-
-/** How many calls a month the plan allows. */
-export const checkQuota = (source: SettingSource): DoctorCheck => {
-  const name = "quota";
-  const plan = planOf(source);
-  const each = "calls a month for each HTTP method";
-  if (plan) return ok(name, `${plan} plan: ${monthlyQuotas[plan].toLocaleString("en-US")} ${each}`);
-  return ok(
-    name,
-    `the plan is not set; the lowest allows ${monthlyQuotas.developer.toLocaleString("en-US")} ${each}`,
-  );
-};
-
-/** Whether Pulumi runs enough steps in parallel for the objects of the stack: advice only. */
-const checkParallel = (held: readonly StateResource[], source: SettingSource): DoctorCheck => {
-  const name = "parallel";
-  const now = defaultParallel(source.environment);
-  const counts = countKinds(held);
-  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const best = recommendedParallel(planOf(source) ?? "enterprise", counts, now);
-  const together = `Pulumi runs ${withCount(now, "step")} in parallel`;
-  if (total === 0)
-    return ok(name, `${together}; the forecast command shows whether more would be faster`);
-  if (best === now)
-    return ok(name, `${together}: enough for the stack's ${withCount(total, "object")}`);
-  return ok(
-    name,
-    `${together}: with the stack's ${withCount(total, "object")}, steps that wait for one endpoint delay others`,
-    `Set PULUMI_PARALLEL=${best}, or run pulumi with --parallel ${best}.`,
-  );
-};
-
 /** Whether the stack's objects are in the service that the settings name: an unchanged `pulumi up` would not notice. */
 const checkHeldObjects = async (
   held: readonly StateResource[],
@@ -174,12 +128,6 @@ interface DiagnoseOptions {
   readonly stack?: string;
 }
 
-const checkSettings = (source: SettingSource, profile?: string): readonly DoctorCheck[] =>
-  describeSettings(profile).flatMap((setting) => {
-    const check = checkSetting(setting, source);
-    return setting.key === "baseUrl" ? [check, checkVersionSegment(setting, source)] : [check];
-  });
-
 /** The resources of the stack; none without project, stack, or Pulumi, which other checks report. */
 const resourcesIn = async (
   ...place: Parameters<typeof pulumiPlace>
@@ -210,7 +158,7 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
   ]);
   const { source } = config;
   const held = await resourcesIn(folder, env, stack);
-  const each = checkSettings(source, profile);
+  const each = describeSettings(profile).map((setting) => checkSetting(setting, source));
   const whole = each.some(hasFailed) ? undefined : readWhole(source, profile);
   const settings = whole && "baseUrl" in whole ? whole : undefined;
   const why = "the settings are incomplete or invalid";
@@ -233,8 +181,6 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
     ...each,
     ...(whole && "status" in whole ? [whole] : []),
     checkEnvironmentNames(env),
-    checkQuota(source),
-    checkParallel(held, source),
     checkProxy(env),
     checkCertificates(env),
     ...connection,

@@ -108,22 +108,6 @@ export const checkSetting = (setting: SettingDescription, source: SettingSource)
   return ok(name, `${shown} (from ${found.from})`);
 };
 
-/** The end of the base URL, which selects the version of the service (specification §9). */
-export const checkVersionSegment = (
-  baseUrl: SettingDescription,
-  source: SettingSource,
-): DoctorCheck => {
-  const name = "version-segment";
-  const found = find(baseUrl, source);
-  if (!found) return skipped(name, "no base URL");
-  const rule = ruleBroken("baseUrl", found.text);
-  if (rule !== undefined) return fail(name, `baseUrl ${rule}`, howToSet(baseUrl));
-  return ok(
-    name,
-    `${found.text.trim().replace(/^.*\/(?=[^/])|\/$/g, "")}, the version that this package supports`,
-  );
-};
-
 const settingKeys: readonly string[] = Object.keys(settingTable);
 
 const isSettingKey = (text: string): text is SettingKey => settingKeys.includes(text);

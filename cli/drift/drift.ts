@@ -7,8 +7,7 @@ import { lifecycle } from "../../provider/lifecycle/index.js";
 import { nameOnWire, stackMark, stackOfLabel } from "../../provider/lifecycle/ownership/mark.js";
 import { type Properties, propertiesIn } from "../../provider/lifecycle/properties.js";
 import { currentDocuments } from "../forecast/documents.js";
-import { blastRadius, changesOfPreview } from "../inventory/blast-radius.js";
-import { blastRadiusSchema } from "../inventory/blast-radius-schema.js";
+import { blastRadius, blastRadiusSchema, changesOfPreview } from "../inventory/blast-radius.js";
 import {
   type Inventory,
   type InventoryItem,

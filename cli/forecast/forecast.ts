@@ -1,7 +1,4 @@
-import { referencesOf } from "../../provider/definition/fields.js";
-import { typeToken } from "../../provider/kernel/type-tokens.js";
 import { burstShare, conversationLimit } from "../../provider/pacing/plan-rates.js";
-import { resources } from "../../provider/resources/index.js";
 import type { Endpoint } from "../../provider/service/operations.js";
 import { monthlyQuotas, type Plan, plans } from "../../provider/service/plans.js";
 import {
@@ -11,7 +8,7 @@ import {
   settingLabel,
 } from "../../provider/service/settings.js";
 import type { EndpointForecast, Forecast, PathPart, PlanForecast } from "./forecast-schema.js";
-import { callsOf, type PlannedStep, stepFor, type Workload } from "./planned-steps.js";
+import { callsOf, type Workload } from "./planned-steps.js";
 import {
   defaultParallel,
   type EngineTimes,
@@ -207,41 +204,4 @@ export const fasterParallel = (
   const best = Math.min(now, ...candidates.map(({ totalSeconds }) => totalSeconds));
   if (now - best < Math.max(worthSeconds, worthPart * now)) return undefined;
   return candidates.find(({ totalSeconds }) => totalSeconds <= best * (1 + closePart));
-};
-
-/**
- * The creation of a number of objects of one kind, each after the first object of every kind it may
- * refer to.
- */
-const creations = (kind: string, count: number): readonly PlannedStep[] => {
-  const definition = resources.find((known) => known.kind === kind);
-  const targets = definition ? referencesOf(definition).map(({ to }) => `${to.kind} 1`) : [];
-  return Array.from({ length: count }, (_, index) =>
-    stepFor({ urn: `${kind} ${index + 1}`, type: typeToken(kind) }, "create", 0, targets),
-  );
-};
-
-/** The kinds with the most objects first: in this order they delay the others most. */
-const creationOfAll = (counts: Readonly<Record<string, number>>): Workload => ({
-  operation: "up",
-  steps: Object.entries(counts)
-    .sort(([, a], [, b]) => b - a)
-    .flatMap(([kind, count]) => creations(kind, count)),
-  counts: new Map(),
-});
-
-/**
- * Returns the smallest `--parallel` value at which creating all these objects takes barely longer
- * than at any higher value.
- *
- * @param resourceCounts objects of each kind, such as `{ Channel: 12 }`
- * @param leastParallel minimum of the result
- */
-export const recommendedParallel = (
-  plan: Plan,
-  resourceCounts: Readonly<Record<string, number>>,
-  leastParallel: number,
-): number => {
-  const conditions = { plan, share: 1, parallel: leastParallel };
-  return fasterParallel(creationOfAll(resourceCounts), conditions)?.parallel ?? leastParallel;
 };

@@ -173,10 +173,6 @@ const counted = (
   return counts;
 };
 
-/** Returns the number of objects of each kind, such as `{ Channel: 12 }`. */
-export const countKinds = (all: readonly StateResource[]): Readonly<Record<string, number>> =>
-  Object.fromEntries(counted(all, ({ kind }) => kind));
-
 /**
  * The order in which Pulumi deletes: in levels, each of which ends before the next begins.
  * Resources that depend on nothing else that is deleted belong to the last level, their direct

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { blastRadiusSchema } from "../inventory/blast-radius-schema.js";
+import { blastRadiusSchema } from "../inventory/blast-radius.js";
 import { forecastSchema } from "./forecast-schema.js";
 
 /** Shape of what `forecast --json` prints. */

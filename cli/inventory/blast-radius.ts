@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
 import { deletionOrder, referencesIn } from "../../provider/definition/fields.js";
 import { asText, type JsonObject, type Printed } from "../../provider/kernel/json.js";
@@ -14,13 +14,52 @@ import {
   type StateResource,
 } from "../pulumi/stack-documents.js";
 import { indented } from "../terminal/columns.js";
-import type {
-  blastRadiusSchema,
-  blockedDeletionSchema,
-  orderedStepSchema,
-  remainingUserSchema,
-} from "./blast-radius-schema.js";
 import type { AccountLists } from "./read-account.js";
+
+const object = { kind: z.string(), name: z.string(), id: z.string() };
+
+/** Shape of an object that still uses one that is to be deleted. */
+export const remainingUserSchema = z.strictObject({
+  ...object,
+  path: z.string().describe("Path to the reference, such as `roles[0].authentication`"),
+  managed: z
+    .enum(["own", "stack", "unmanaged"])
+    .describe(
+      "Whether this stack (`own`), another stack (`stack`), or no stack (`unmanaged`) manages the object",
+    ),
+  stack: z
+    .exactOptional(z.string())
+    .describe("The stack that manages the object, or the stack named in its mark"),
+});
+
+/** Shape of a deletion that the service will refuse. */
+const blockedDeletionSchema = z.strictObject({
+  ...object,
+  urn: z.string(),
+  users: z.array(remainingUserSchema),
+});
+
+/** Shape of one step of an order that works. */
+const orderedStepSchema = z.strictObject({
+  action: z
+    .enum(["release", "delete"])
+    .describe(
+      "`release`: change the object so that it no longer refers to a deleted object, or delete it",
+    ),
+  ...object,
+});
+
+/** Shape of `deletions` in what `forecast --json` and `drift --json` print. */
+export const blastRadiusSchema = z.strictObject({
+  deletions: z.int().min(0).describe("Number of objects that the run deletes"),
+  blocked: z.array(blockedDeletionSchema).describe("Deletions that the service will refuse"),
+  order: z
+    .array(orderedStepSchema)
+    .describe("An order of steps that works; empty if nothing is blocked"),
+  unread: z
+    .exactOptional(z.array(z.string()))
+    .describe("Unread kinds whose objects may use the deleted objects"),
+});
 
 /** An object that a run deletes. */
 interface PlannedDeletion {
@@ -36,17 +75,11 @@ export interface PlannedChanges {
   readonly inputsAfter: ReadonlyMap<string, JsonObject>;
 }
 
-/** An object that still uses one that is to be deleted. */
-type RemainingUser = Printed<z.output<typeof remainingUserSchema>>;
-
-/** A deletion that the service will refuse. */
-type BlockedDeletion = Printed<z.output<typeof blockedDeletionSchema>>;
-
-/** One step of an order that works. */
-type OrderedStep = Printed<z.output<typeof orderedStepSchema>>;
-
 /** The obstacles to the deletions of a run. */
 export type BlastRadius = Printed<z.output<typeof blastRadiusSchema>>;
+
+type BlockedDeletion = BlastRadius["blocked"][number];
+type RemainingUser = BlockedDeletion["users"][number];
 
 const named = (definition: Definition, id: string, wire: WireObject) => ({
   kind: definition.kind,
@@ -140,7 +173,7 @@ const inOrder = <T extends Named>(objects: readonly T[]): T[] => {
 const orderThatWorks = (
   blocked: readonly BlockedDeletion[],
   deleted: readonly Named[],
-): readonly OrderedStep[] => {
+): BlastRadius["order"] => {
   const users = new Map(
     blocked.flatMap((each) => each.users.map(({ kind, name, id }) => [id, { kind, name, id }])),
   );

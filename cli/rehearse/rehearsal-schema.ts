@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
-import { remainingUserSchema } from "../inventory/blast-radius-schema.js";
+import { remainingUserSchema } from "../inventory/blast-radius.js";
 
 const namedSchema = z.strictObject({
   kind: z.string(),

@@ -506,7 +506,7 @@ test("a stack that is named and cannot be looked at is a failure, not a check le
 
 test.each([
   [{ CONVERSATION_CLIENT_SECRET: "with a line end\n" }, "setting:clientSecret"],
-  [{ CONVERSATION_BASE_URL: "http://127.0.0.1:1/conversation/v2" }, "version-segment"],
+  [{ CONVERSATION_BASE_URL: "http://127.0.0.1:1/conversation/v2" }, "setting:baseUrl"],
 ])(
   "a setting that a run would refuse is one failed check among the others: %j",
   async (set, name) => {

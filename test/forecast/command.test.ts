@@ -1,8 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test, vi } from "vitest";
-import { checkQuota, diagnose } from "../../cli/doctor/diagnose.js";
-import { recommendedParallel } from "../../cli/forecast/forecast.js";
 import { forecastReport } from "../../cli/forecast/forecast-report.js";
 import type { Forecast } from "../../cli/forecast/forecast-schema.js";
 import { type ForecastOptions, runForecast } from "../../cli/forecast/run-forecast.js";
@@ -258,60 +256,6 @@ test.each([
   [{ PULUMI_PARALLEL: "3", GOMAXPROCS: "4" }, 3],
 ])("with %j on two cores Pulumi runs %d steps together", (env, parallel) => {
   expect(defaultParallel(env, 2)).toBe(parallel);
-});
-
-test.each([
-  ["one endpoint is the whole work: no more", "developer", { Participant: 200 }, 8],
-  ["the bursts take the stack whole: no more", "enterprise", { Channel: 12, Account: 12 }, 8],
-  [
-    "several endpoints have long queues: slots for all of them",
-    "basic",
-    { Channel: 40, Authentication: 40, ClientApplication: 40 },
-    64,
-  ],
-] as const)("steps that run together where %s", async (_, plan, counts, least) => {
-  const advised = recommendedParallel(plan, counts, 8);
-  if (least === 8) expect(advised).toBe(least);
-  else expect(advised).toBeGreaterThanOrEqual(least);
-});
-
-const doctored = async (state: string) => {
-  const bin = temporaryFolder();
-  const file = join(bin, "state.json");
-  writeFileSync(file, state);
-  shellScript(join(bin, "pulumi"), `cat ${file}`);
-  const env = {
-    PATH: `${bin}:/bin:/usr/bin`,
-    CONVERSATION_PLAN: "developer",
-    PULUMI_PARALLEL: "8",
-  };
-  const { checks } = await diagnose({ folder: temporaryFolder(), env });
-  return checks.find(({ name }) => name === "parallel");
-};
-
-test("doctor names a number of parallel steps where it would help", async () => {
-  expect(await doctored(stateOf(programs.wide))).toEqual({
-    name: "parallel",
-    status: "ok",
-    message:
-      "Pulumi runs 8 steps in parallel: with the stack's 36 objects, steps that wait for one endpoint delay others",
-    advice: "Set PULUMI_PARALLEL=32, or run pulumi with --parallel 32.",
-  });
-});
-
-test.each([
-  ["developer", "developer plan: 1,000 calls a month for each HTTP method"],
-  ["basic", "basic plan: 100,000 calls a month for each HTTP method"],
-  ["enterprise", "enterprise plan: 500,000 calls a month for each HTTP method"],
-  ["", "the plan is not set; the lowest allows 1,000 calls a month for each HTTP method"],
-])("doctor says the monthly quota of the plan %j", (plan, message) => {
-  const source = { environment: { CONVERSATION_PLAN: plan }, config: () => undefined };
-  expect(checkQuota(source)).toMatchObject({ name: "quota", status: "ok", message });
-});
-
-test("doctor gives no advice where the number will do", async () => {
-  expect(await doctored(stateOf(programs["30 participants"]))).toMatchObject({ advice: "" });
-  expect((await doctored("nothing"))?.message).toContain("the forecast command shows whether");
 });
 
 const same = { totalSeconds: 12, savesSeconds: 0 };
