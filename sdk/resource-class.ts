@@ -4,7 +4,7 @@ import { autoName } from "../provider/definition/automatic-name.js";
 import { type Definition, outputFields } from "../provider/definition/define.js";
 import { namingOf } from "../provider/definition/fields.js";
 import type { FoundBy } from "../provider/definition/found-object.js";
-import { markedSecrets, secretPaths } from "../provider/definition/secret-paths.js";
+import { markedSecrets, secretPaths } from "../provider/definition/secrets.js";
 import { pointerTo } from "../provider/dynamic/pointer.js";
 import { isObject, objectOf } from "../provider/kernel/json.js";
 import { ownerOf, parentsIn } from "../provider/kernel/owner.js";

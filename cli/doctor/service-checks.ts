@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { isConversationError } from "../../provider/kernel/errors.js";
-import { readGrant, type TokenGrant, tokenRequest } from "../../provider/service/token.js";
 import {
   allOperations,
   endpointName,
@@ -11,6 +10,7 @@ import {
 } from "../../provider/service/operations.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { settingLabel, settingNames } from "../../provider/service/settings.js";
+import { readGrant, type TokenGrant, tokenRequest } from "../../provider/service/token.js";
 import {
   connectionFault,
   type HttpResponse,

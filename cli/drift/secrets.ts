@@ -1,7 +1,8 @@
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
 import { itemPath, memberPath } from "../../provider/definition/fields.js";
 import { pairs, plainText, sameMeaning } from "../../provider/definition/meaning.js";
-import { isMissing, looksMasked } from "../../provider/definition/merge.js";
+import { isMissing } from "../../provider/definition/merge.js";
+import { looksMasked } from "../../provider/definition/secrets.js";
 import { fieldsFromWire } from "../../provider/definition/wire.js";
 import { asText, isObject, type JsonObject, listAt, memberOf } from "../../provider/kernel/json.js";
 import { environmentSecretsIn, holdsUndisclosed } from "../../provider/kernel/stand-ins.js";

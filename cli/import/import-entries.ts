@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
-import { withoutSecrets } from "../../provider/definition/importable.js";
+import { withoutSecrets } from "../../provider/definition/secrets.js";
 import { pointerTo } from "../../provider/dynamic/pointer.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";

@@ -1,10 +1,8 @@
-import { typedFields } from "../../provider/definition/changes.js";
+import { tidyFields, typedFields } from "../../provider/definition/changes.js";
 import type { Definition } from "../../provider/definition/define.js";
 import { normaliseFields } from "../../provider/definition/fields.js";
-import { tidyFields } from "../../provider/definition/importable.js";
-import { unknownMembers } from "../../provider/definition/unknown-members.js";
 import { fieldViolations } from "../../provider/definition/violations.js";
-import { fieldsFromWire } from "../../provider/definition/wire.js";
+import { fieldsFromWire, unknownMembers } from "../../provider/definition/wire.js";
 import { filledText, isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { isId } from "../../provider/kernel/object-id.js";
 import { type Mark, readMark } from "../../provider/lifecycle/ownership/mark.js";

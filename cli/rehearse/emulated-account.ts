@@ -9,12 +9,12 @@ import type { Field, Fields, ListField, MapField } from "../../provider/definiti
 import {
   deletionOrder,
   fieldsByWireName,
-  holdsSecret,
   keyOf,
   membersOf,
 } from "../../provider/definition/fields.js";
 import { pairs } from "../../provider/definition/meaning.js";
-import { isMissing, looksMasked } from "../../provider/definition/merge.js";
+import { isMissing } from "../../provider/definition/merge.js";
+import { holdsSecret, looksMasked } from "../../provider/definition/secrets.js";
 import { bodyOf, itemsOf, readWire } from "../../provider/definition/wire.js";
 import {
   isObject,

@@ -1,18 +1,21 @@
-import { isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
-import { unknownValue } from "../kernel/stand-ins.js";
+import { isBlank, isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
+import { undisclosed, unknownValue } from "../kernel/stand-ins.js";
 import { abbreviated } from "../kernel/text.js";
 import { type Field, type Fields, identityOf, type ListField, type MapField } from "./define.js";
-import { changeInside, changeMembers, holdsSecret, itemPath, memberPath } from "./fields.js";
+import { changeInside, changeMembers, memberPath } from "./fields.js";
 import {
+  type AlignedPart,
+  alignMembers,
+  alignParts,
   below,
   numberOf,
   pairs,
-  plainText,
   sameContent,
   sameExtra,
   sameMeaning,
   sameValue,
 } from "./meaning.js";
+import { holdsSecret, looksMasked } from "./secrets.js";
 
 /** A change to the value of a member. */
 export interface FieldChange {
@@ -55,77 +58,31 @@ const change = (field: Field, path: string, from: unknown, to: unknown): FieldCh
   },
 ];
 
-const inItems = (
-  field: ListField,
-  path: string,
-  from: readonly unknown[],
-  to: readonly unknown[],
-): FieldChange[] => {
-  const places = pairs(field, to, from);
-  const inner = to.flatMap((item, at) => {
-    const place = places[at];
-    return inField(
-      field.of,
-      itemPath(path, field, item, at),
-      place === undefined ? undefined : from[place],
-      item,
-    );
-  });
-  const gone = from.flatMap((item, place) =>
-    places.includes(place)
-      ? []
-      : change(field.of, itemPath(path, field, item, place), item, undefined),
-  );
-  const all = [...inner, ...gone];
-  const isReordered = all.length === 0 && !sameMeaning(field, from, to);
-  return isReordered ? change(field, path, from, to) : all;
-};
-
-const inEntries = (
-  field: MapField,
-  path: string,
-  from: JsonObject,
-  to: JsonObject,
-): FieldChange[] => {
-  const byKey = (entries: JsonObject) =>
-    new Map(Object.entries(entries).map(([key, value]) => [plainText(key), value]));
-  const [there, wanted] = [byKey(from), byKey(to)];
-  return [...new Set([...wanted.keys(), ...there.keys()])].flatMap((key) => {
-    const [before, after] = [there.get(key), wanted.get(key)];
-    const here = memberPath(path, key);
-    // An entry counts even if its value is empty.
-    return isThere(before) && isThere(after)
-      ? inField(field.of, here, before, after)
-      : change(field.of, here, before, after);
-  });
-};
-
 const inField = (field: Field, path: string, from: unknown, to: unknown): FieldChange[] => {
   if (field.secret) return sameContent(from, to) ? [] : change(field, path, from, to);
   if (!holdsSecret(field) && sameMeaning(field, from, to)) return [];
-  if (field.type === "object" && isObject(from) && isObject(to)) {
-    return inFields(field.fields, path, from, to);
-  }
-  if (field.type === "map" && isObject(from) && isObject(to)) {
-    return inEntries(field, path, from, to);
-  }
-  if (
-    field.type === "list" &&
-    identityOf(field).length > 0 &&
-    Array.isArray(from) &&
-    Array.isArray(to)
-  ) {
-    return inItems(field, path, from, to);
-  }
-  return sameValue(field, from, to) ? [] : change(field, path, from, to);
+  const isNamed = field.type !== "list" || identityOf(field).length > 0;
+  const parts = isNamed && alignParts(field, [to, from], path);
+  const before = parts && alignParts(field, [from, to], path);
+  if (!parts || !before) return sameValue(field, from, to) ? [] : change(field, path, from, to);
+  if (field.type === "object") return parts.flatMap(inDeclared);
+  // An entry counts even if its value is empty.
+  const inner = parts.flatMap(({ field: of, path: here, values: [after, there] }) =>
+    isThere(there) && isThere(after)
+      ? inField(of, here, there, after)
+      : change(of, here, there, after),
+  );
+  const gone = before
+    .filter(({ values: [, after] }) => after === undefined)
+    .flatMap(({ field: of, path: here, values: [there] }) => change(of, here, there, undefined));
+  const all = [...inner, ...gone];
+  const isReordered = field.type === "list" && all.length === 0 && !sameMeaning(field, from, to);
+  return isReordered ? change(field, path, from, to) : all;
 };
 
-const inFields = (fields: Fields, path: string, from: JsonObject, to: JsonObject): FieldChange[] =>
-  Object.entries(fields).flatMap(([name, field]) => {
-    const wanted = memberOf(to, name);
-    if (!isThere(wanted)) return [];
-    return inField(field, memberPath(path, name), memberOf(from, name), wanted);
-  });
+/** What a program does not declare does not change. */
+const inDeclared = ({ field, path, values: [wanted, there] }: AlignedPart): FieldChange[] =>
+  isThere(wanted) ? inField(field, path, there, wanted) : [];
 
 /**
  * Returns the changes from one object to another, in field order. Includes a member only if `to`
@@ -139,7 +96,7 @@ export const changesOf = (
   fields: Fields,
   from: JsonObject,
   to: JsonObject,
-): readonly FieldChange[] => inFields(fields, "", from, to);
+): readonly FieldChange[] => alignMembers(fields, [to, from], "").flatMap(inDeclared);
 
 /**
  * Returns the changes that `extra` makes to a live object, with paths that start with `extra`. No
@@ -206,42 +163,37 @@ const managedList = (
   live: readonly unknown[],
   prior: readonly unknown[],
 ): readonly unknown[] => {
-  const places = pairs(field, prior, live).flatMap((place, at) =>
-    place === undefined ? [] : [[place, prior[at]] as const],
-  );
-  const known = new Map(places);
-  const now = live.map((item, place) =>
-    known.has(place) ? managedValue(field.of, item, known.get(place)) : typedValue(field.of, item),
-  );
-  return field.unordered
-    ? [...places.map(([place]) => now[place]), ...now.filter((_, place) => !known.has(place))]
-    : now;
+  const places = pairs(field, prior, live);
+  const now = live.map((item, place) => {
+    const at = places.indexOf(place);
+    return at < 0 ? typedValue(field.of, item) : managedValue(field.of, item, prior[at]);
+  });
+  if (!field.unordered) return now;
+  const known = places.filter((place) => place !== undefined);
+  return [...known.map((place) => now[place]), ...now.filter((_, place) => !known.includes(place))];
 };
 
+/** The entries known before, in their form and order, then the new ones. */
 const managedMap = (field: MapField, live: JsonObject, prior: JsonObject): JsonObject => {
-  const there = new Map(Object.entries(live).map(([key, of]) => [plainText(key), { key, of }]));
-  const kept = Object.entries(prior).flatMap(([key, known]) => {
-    const entry = there.get(plainText(key));
-    there.delete(plainText(key));
-    return entry ? [[key, managedValue(field.of, entry.of, known)] as const] : [];
-  });
-  const added = [...there.values()].map(({ key, of }) => [key, typedValue(field.of, of)] as const);
+  const kept = (alignParts(field, [prior, live], "") ?? []).flatMap(
+    ({ field: of, name, values: [known, there] }) =>
+      there === undefined ? [] : [[name, managedValue(of, there, known)] as const],
+  );
+  const added = (alignParts(field, [live, prior], "") ?? []).flatMap(
+    ({ field: of, name, values: [there, known] }) =>
+      known === undefined ? [[name, typedValue(of, there)] as const] : [],
+  );
   return objectOf([...kept, ...added]);
 };
 
 const managedValue = (field: Field, live: unknown, prior: unknown): unknown => {
   if (sameMeaning(field, live, prior)) return prior;
   if (live === undefined || live === null) return undefined;
-  if (field.type === "object" && isObject(live) && isObject(prior)) {
-    return managedFields(field.fields, live, prior);
-  }
-  if (field.type === "list" && Array.isArray(live) && Array.isArray(prior)) {
+  if (field.type === "list" && Array.isArray(live) && Array.isArray(prior))
     return managedList(field, live, prior);
-  }
-  if (field.type === "map" && isObject(live) && isObject(prior)) {
-    return managedMap(field, live, prior);
-  }
-  return typedValue(field, live);
+  if (!isObject(live) || !isObject(prior)) return typedValue(field, live);
+  if (field.type === "object") return managedFields(field.fields, live, prior);
+  return field.type === "map" ? managedMap(field, live, prior) : typedValue(field, live);
 };
 
 /**
@@ -259,3 +211,37 @@ export const managedFields = (fields: Fields, live: JsonObject, prior: JsonObjec
         managedValue(field, memberOf(live, name), memberOf(prior, name)),
       ]),
   );
+
+/** Neither a mask nor an empty text reveals the secret. */
+const isShown = (value: unknown): boolean =>
+  typeof value === "string" && value !== "" && !looksMasked(value);
+
+/** An empty optional member counts as absent. */
+const isLeftOut = (field: Field, value: unknown): boolean => !field.required && isBlank(value);
+
+const tidyValue = (field: Field, value: unknown): unknown => {
+  if (field.secret) return isShown(value) ? value : undisclosed;
+  return field.type === "object" && isObject(value)
+    ? tidyFields(field.fields, value)
+    : changeInside(field, value, tidyValue);
+};
+
+/** Adds required secrets that the service does not show, as undisclosed. */
+const hiddenMembers = (fields: Fields, values: JsonObject): JsonObject =>
+  objectOf(
+    Object.entries(fields)
+      .filter(([name, field]) => field.secret && field.required && values[name] === undefined)
+      .map(([name]) => [name, undisclosed]),
+  );
+
+/** Returns values without empty members that count as absent; hidden secrets become undisclosed. */
+export const tidyFields = (fields: Fields, values: JsonObject): JsonObject => ({
+  ...objectOf(
+    Object.entries(values).flatMap(([name, value]): [string, unknown][] => {
+      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      const tidy = field ? tidyValue(field, value) : value;
+      return field && isLeftOut(field, tidy) ? [] : [[name, tidy]];
+    }),
+  ),
+  ...hiddenMembers(fields, values),
+});

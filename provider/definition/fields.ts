@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, jsonIn, listAt, memberOf, objectOf } from "../kernel/json.js";
+import { isObject, type JsonObject, listAt, memberOf, objectOf } from "../kernel/json.js";
 import { holdsUnknown, unknownValue } from "../kernel/stand-ins.js";
 import {
   type Definition,
@@ -82,75 +82,96 @@ const inside = (field: Field, path: string): FieldPath[] => {
 export const fieldsIn = (fields: Fields, prefix = ""): readonly FieldPath[] =>
   Object.entries(fields).flatMap(([name, field]) => inside(field, prefix + name));
 
-const holders = new WeakMap<Field, boolean>();
+/** A part of a value, with the field that covers it. */
+interface Content {
+  /** Absent for a part that no field covers. */
+  readonly field?: Field;
+  /** Where it is in the value; empty for a value of another shape than its field's. */
+  readonly steps: readonly (string | number)[];
+  readonly value: unknown;
+}
 
-/** Whether a field is a secret or contains one at any depth. */
-export const holdsSecret = (field: Field): boolean => {
-  const known = holders.get(field);
-  if (known !== undefined) return known;
-  const holds = inside(field, "").some((inner) => inner.field.secret === true);
-  holders.set(field, holds);
-  return holds;
+/** The members that are not among a field's own ones, which it reads itself. */
+const others = (value: JsonObject, own: readonly unknown[], ...steps: string[]): Content[] =>
+  Object.entries(value)
+    .filter(([name]) => !own.includes(name))
+    .map(([name, of]) => ({ steps: [...steps, name], value: of }));
+
+/** Returns the members of an object, found by their names in a program or on the wire. */
+export const membersIn = (fields: Fields, values: JsonObject): readonly Content[] =>
+  Object.entries(values).map(([name, value]) => {
+    const field = fieldOf(fields, name) ?? fieldsByWireName(fields).get(name)?.[1];
+    return { ...(field ? { field } : {}), steps: [name], value };
+  });
+
+/** The members that the service adds to each object. */
+export const addedMembers: readonly string[] = ["id", ...Object.keys(outputFields)];
+
+/**
+ * Returns what a value consists of, in its own order: its parts, which have fields themselves, and
+ * whatever no field covers. Accepts both a program's values and the service's JSON.
+ */
+export const contentsOf = (field: Field, value: unknown): readonly Content[] => {
+  const misshapen = isObject(value) || Array.isArray(value) ? [{ steps: [], value }] : [];
+  switch (field.type) {
+    case "object":
+      return isObject(value) ? membersIn(field.fields, value) : misshapen;
+    case "reference":
+      return isObject(value)
+        ? membersIn(field.to.fields, value).filter(
+            ({ steps: [name] }) => !addedMembers.includes(String(name)),
+          )
+        : misshapen;
+    case "list": {
+      const { envelope, of } = field;
+      const beside = envelope && isObject(value) ? others(value, [envelope]) : [];
+      const items = unwrapped(envelope, value);
+      if (!Array.isArray(items)) return [...beside, { steps: [], value: items }];
+      return [...beside, ...items.map((item, at) => ({ field: of, steps: [at], value: item }))];
+    }
+    case "map": {
+      const members = membersOf(field);
+      if (isObject(value))
+        return Object.entries(value).map(([key, of]) => ({
+          field: field.of,
+          steps: [key],
+          value: of,
+        }));
+      return listAt(value).flatMap((entry) => {
+        if (!isObject(entry)) return [{ steps: [], value: entry }];
+        const key = keyOf(field, entry) ?? "";
+        const inner = { field: field.of, steps: [key], value: memberOf(entry, members.value) };
+        return [...others(entry, [members.key, members.value], key), inner];
+      });
+    }
+    default:
+      return field.type === "text" && field.envelope !== undefined && isObject(value)
+        ? others(value, [field.envelope])
+        : misshapen;
+  }
 };
 
 /** A field and one of its values, at any depth inside an object. */
-export interface FieldValue extends FieldPath {
+interface FieldValue extends FieldPath {
   readonly value: unknown;
 }
 
 /**
- * Returns an object's members that have a field, found by the field's name in a program or on the
- * wire.
- */
-export const membersIn = (fields: Fields, values: JsonObject): readonly FieldValue[] => {
-  const own = new Map(Object.entries(values));
-  return Object.entries(fields).flatMap(([path, field]) =>
-    [...new Set([path, field.wire ?? path])].flatMap((key) => {
-      const value = own.get(key);
-      return value === undefined ? [] : [{ field, path, value }];
-    }),
-  );
-};
-
-const entriesIn = (field: MapField, value: unknown): readonly (readonly [string, unknown])[] =>
-  isObject(value)
-    ? Object.entries(value)
-    : listAt(value)
-        .filter(isObject)
-        .map((entry) => [keyOf(field, entry) ?? "", memberOf(entry, membersOf(field).value)]);
-
-const insideValue = (field: Field, value: unknown, path: string): FieldValue[] => {
-  const own = { field, path, value };
-  switch (field.type) {
-    case "object":
-      return isObject(value) ? [own, ...valuesIn(field.fields, value, `${path}.`)] : [own];
-    case "list":
-      return [
-        own,
-        ...listAt(unwrapped(field.envelope, value)).flatMap((item, place) =>
-          insideValue(field.of, item, `${path}[${place}]`),
-        ),
-      ];
-    case "map":
-      return [
-        own,
-        ...entriesIn(field, value).flatMap(([key, of]) =>
-          insideValue(field.of, of, `${path}.${key}`),
-        ),
-      ];
-    default:
-      return [own];
-  }
-};
-
-/**
  * Returns the value of every field inside an object with its readable path, parents first. Accepts
- * both a program's values and the service's JSON. Omits absent values.
+ * both a program's values and the service's JSON. Omits absent values, and what belongs to a
+ * referenced object.
  */
-export const valuesIn = (fields: Fields, values: JsonObject, prefix = ""): readonly FieldValue[] =>
-  membersIn(fields, values).flatMap(({ field, path, value }) =>
-    insideValue(field, value, prefix + path),
-  );
+export const valuesIn = (fields: Fields, values: JsonObject): readonly FieldValue[] => {
+  const inside = (contents: readonly Content[], parent: string): FieldValue[] =>
+    contents.flatMap(({ field, steps: [step], value }) => {
+      if (!field || value === undefined) return [];
+      const member = parent ? `${parent}.${step}` : String(step);
+      const path = typeof step === "number" ? `${parent}[${step}]` : member;
+      const inner = field.type === "reference" ? [] : inside(contentsOf(field, value), path);
+      return [{ field, path, value }, ...inner];
+    });
+  return inside(membersIn(fields, values), "");
+};
 
 /** A reference in a program's values. */
 export interface ReferenceIn {
@@ -236,36 +257,6 @@ const identityText = (field: ListField, item: unknown): string | undefined => {
  */
 export const itemPath = (path: string, field: ListField, item: unknown, place: number): string =>
   `${path}[${identityText(field, item) ?? place}]`;
-
-const withSecrets = (field: Field, paths: readonly string[]): Field => {
-  if (paths.length === 0 || field.secret) return field;
-  // The content of a list or a map has no path of its own.
-  const inside = field.type === "object" && !paths.includes("") ? paths : [""];
-  const secret = inside === paths ? {} : { secret: true as const };
-  if (field.type === "object")
-    return { ...field, ...secret, fields: fieldsWithSecrets(field.fields, inside) };
-  return "of" in field
-    ? ({ ...field, ...secret, of: withSecrets(field.of, inside) } as Field)
-    : { ...field, ...secret };
-};
-
-/**
- * Returns fields with `secret` set on those that the program marks as secret.
- *
- * @param paths such as `callback` or `oauth.clientId`; the empty path means all of them
- */
-export const fieldsWithSecrets = (fields: Fields, paths: readonly string[] = []): Fields => {
-  if (paths.length === 0) return fields;
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, field]) => {
-      const inside = paths.flatMap((path) => {
-        if (path === "" || path === name) return [""];
-        return path.startsWith(`${name}.`) ? [path.slice(name.length + 1)] : [];
-      });
-      return [name, withSecrets(field, inside)];
-    }),
-  );
-};
 
 /** A field, at any depth in a definition, that contains another object's ID. */
 export interface ReferencePath {
@@ -436,111 +427,3 @@ const discriminated = (rule: MemberRule | undefined, values: JsonObject): JsonOb
   const [only] = there.length === 1 ? there : [];
   return only ? { ...values, [rule.discriminator]: only[0] } : values;
 };
-
-/**
- * Returns every string in an object that messages must not show: strings from secret fields and
- * from members without a field, and the Basic credentials that the fields form. Accepts both a
- * program's values, including `extra`, and the service's JSON.
- */
-export const secretTexts = (fields: Fields, values: unknown): string[] => {
-  if (!isObject(values)) return [];
-  const inner = valuesIn(fields, values).map(({ field, value }) =>
-    field.type === "object" && isObject(value) ? membersIn(field.fields, value) : [],
-  );
-  return [
-    ...inObject(fields, values),
-    ...[membersIn(fields, values), ...inner].flatMap(credentialsOf),
-  ];
-};
-
-const byService: readonly string[] = ["id", ...Object.keys(outputFields)];
-
-const inObject = (fields: Fields, values: JsonObject): string[] =>
-  inMembers(
-    fields,
-    Object.fromEntries(Object.entries(values).filter(([name]) => !byService.includes(name))),
-  );
-
-/** The secret texts under names that a definition knows, and all texts under other names. */
-const inMembers = (fields: Fields, values: JsonObject): string[] =>
-  Object.entries(values).flatMap(([name, value]) => {
-    const field = fieldOf(fields, name) ?? fieldsByWireName(fields).get(name)?.[1];
-    return field ? inField(field, value) : textsIn(value);
-  });
-
-/** The definition does not cover a value whose shape differs from its field's. */
-const inField = (field: Field, value: unknown): string[] => {
-  if (field.secret) return textsIn(value);
-  switch (field.type) {
-    case "object":
-      return isObject(value) ? inMembers(field.fields, value) : textsIn(value);
-    case "list": {
-      const items = unwrapped(field.envelope, value);
-      const others = beside(value, [field.envelope]);
-      if (!Array.isArray(items)) return [...others, ...textsIn(items)];
-      return [...others, ...items.flatMap((item) => inField(field.of, item))];
-    }
-    case "map": {
-      const { key, value: member } = membersOf(field);
-      if (!Array.isArray(value))
-        return Object.values(isObject(value) ? value : { value }).flatMap((of) =>
-          inField(field.of, of),
-        );
-      return value.flatMap((entry) =>
-        isObject(entry)
-          ? [...inField(field.of, memberOf(entry, member)), ...beside(entry, [key, member])]
-          : textsIn(entry),
-      );
-    }
-    case "reference":
-      // Anything else that a service shows of the object belongs to that object.
-      return isObject(value) ? inObject(field.to.fields, value) : [];
-    default:
-      return field.type === "text" && field.envelope !== undefined
-        ? beside(value, [field.envelope])
-        : isObject(value) || Array.isArray(value)
-          ? textsIn(value)
-          : [];
-  }
-};
-
-/** The texts of a value outside the members that form a field. */
-const beside = (value: unknown, own: readonly (string | undefined)[]): string[] =>
-  isObject(value)
-    ? Object.entries(value).flatMap(([name, of]) => (own.includes(name) ? [] : textsIn(of)))
-    : [];
-
-/**
- * Returns every nonempty string and every number inside a value, including those in strings that
- * contain JSON.
- */
-export const textsIn = (value: unknown): string[] => {
-  if (typeof value === "string") return value === "" ? [] : [value, ...jsonTexts(value)];
-  if (typeof value === "number") return [String(value)];
-  if (Array.isArray(value)) return value.flatMap(textsIn);
-  return isObject(value) ? Object.values(value).flatMap(textsIn) : [];
-};
-
-const jsonTexts = (text: string): string[] => (/^\s*[[{]/.test(text) ? textsIn(jsonIn(text)) : []);
-
-/** A text and a secret next to each other may be used together as name and password. */
-const credentialsOf = (members: readonly FieldValue[]): string[] => {
-  const texts = members.filter(isText);
-  const names = texts.filter(({ field }) => !field.secret);
-  return texts
-    .filter(({ field }) => field.secret)
-    .flatMap((secret) => names.flatMap((name) => basicCredentials(name.value, secret.value)));
-};
-
-const isText = (member: FieldValue): member is FieldValue & { readonly value: string } =>
-  member.field.type === "text" && typeof member.value === "string";
-
-/**
- * Returns every form of the credentials in a Basic header (RFC 7617). Messages must hide them, too,
- * because they reveal even a password too short to search for.
- */
-export const basicCredentials = (user: string, password: string): string[] =>
-  (["utf8", "latin1"] as const).flatMap((charset) => {
-    const bytes = Buffer.from(`${user}:${password}`, charset);
-    return [bytes.toString("base64"), bytes.toString("base64url")];
-  });

@@ -1,4 +1,13 @@
-import { isBlank, isObject, type JsonObject, memberOf, sameJson } from "../kernel/json.js";
+import {
+  isBlank,
+  isObject,
+  type JsonObject,
+  listAt,
+  memberOf,
+  objectOf,
+  sameJson,
+  valueAt,
+} from "../kernel/json.js";
 import { undisclosed } from "../kernel/stand-ins.js";
 import {
   type Field,
@@ -10,7 +19,8 @@ import {
   type ReferenceField,
   type TextField,
 } from "./define.js";
-import { defaultIn, holdsSecret } from "./fields.js";
+import { defaultIn, itemPath, memberPath } from "./fields.js";
+import { holdsSecret } from "./secrets.js";
 
 /**
  * Returns text in a normal form, with composed characters (NFC) and only line feeds as line breaks.
@@ -417,3 +427,73 @@ export const pairs = (
   );
   return alike.map((place, at) => place ?? identified.get(at));
 };
+
+/** The same part of several values of a field: a member, an item, or an entry. */
+export interface AlignedPart {
+  readonly field: Field;
+  readonly name: string;
+  /** As a program would write it. */
+  readonly path: string;
+  /** Undefined where a value has no such part. */
+  readonly values: readonly unknown[];
+}
+
+/** Returns each member that fields define, in every one of several objects. */
+export const alignMembers = (
+  fields: Fields,
+  objects: readonly unknown[],
+  path: string,
+): readonly AlignedPart[] =>
+  Object.entries(fields).map(([name, field]) => ({
+    field,
+    name,
+    path: memberPath(path, name),
+    values: objects.map((value) => valueAt(value, name)),
+  }));
+
+/**
+ * Returns the parts of a value, each with the corresponding part of other values of the same field:
+ * members by name, items as {@link pairs} matches them, entries by the normal form of their keys.
+ *
+ * @param values in a program's terms. The first one decides which items and entries there are
+ * @returns undefined if the first value has no parts, or another shape than its field's
+ */
+export const alignParts = (
+  field: Field,
+  [first, ...others]: readonly unknown[],
+  path: string,
+): readonly AlignedPart[] | undefined => {
+  if (field.type === "object")
+    return isObject(first) ? alignMembers(field.fields, [first, ...others], path) : undefined;
+  if (field.type === "list" && Array.isArray(first)) {
+    const matches = others.map((other) => pairs(field, first, listAt(other)));
+    return first.map((item: unknown, at) => {
+      const partners = matches.map((places, side) => {
+        const place = places[at];
+        return place === undefined ? undefined : listAt(others[side])[place];
+      });
+      const here = itemPath(path, field, item, at);
+      return { field: field.of, name: String(at), path: here, values: [item, ...partners] };
+    });
+  }
+  if (field.type !== "map" || !isObject(first)) return undefined;
+  const entries = others.map(
+    (other) =>
+      new Map(
+        isObject(other) ? Object.entries(other).map(([key, of]) => [plainText(key), of]) : [],
+      ),
+  );
+  return Object.entries(first).map(([name, value]) => {
+    const partners = entries.map((entry) => entry.get(plainText(name)));
+    return { field: field.of, name, path: memberPath(path, name), values: [value, ...partners] };
+  });
+};
+
+/** Puts parts together again, in the shape of their field. Omits undefined ones. */
+export const joinParts = (
+  field: Pick<Field, "type">,
+  parts: readonly (readonly [name: string, value: unknown])[],
+): unknown =>
+  field.type === "list"
+    ? parts.map(([, value]) => value).filter((value) => value !== undefined)
+    : objectOf(parts);

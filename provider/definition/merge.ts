@@ -1,119 +1,24 @@
-import {
-  isBlank,
-  isObject,
-  type JsonObject,
-  listAt,
-  memberOf,
-  objectOf,
-  valueAt,
-} from "../kernel/json.js";
-import type { Field, Fields, ListField, MapField, MemberRule, Members } from "./define.js";
-import { defaultIn, itemPath, memberPath } from "./fields.js";
-import { pairs, plainText, sameContent } from "./meaning.js";
+import { isBlank, isObject, type JsonObject, memberOf, valueAt } from "../kernel/json.js";
+import type { Field, Fields, MemberRule, Members } from "./define.js";
+import { defaultIn } from "./fields.js";
+import { type AlignedPart, alignMembers, alignParts, joinParts, sameContent } from "./meaning.js";
+import { looksMasked } from "./secrets.js";
+
+/**
+ * One place of an object as the service has it, as the program wants it, and as it wanted it last
+ * time.
+ */
+interface Sides {
+  readonly live: unknown;
+  readonly desired: unknown;
+  readonly prior: unknown;
+}
 
 interface Merging {
   readonly evidence: Evidence;
   /** Members that are left out here stay in the service. */
   readonly keeps: boolean;
 }
-
-const mergeMembers = (shape: Members, sides: Sides, path: string, merging: Merging): Part => {
-  const gone = displaced(shape, sides.desired);
-  return together(
-    Object.entries(shape.fields).map(([name, field]) => {
-      const inner = memberSides(sides, name);
-      const isGone = gone.has(name) && inner.desired === undefined;
-      const part = isGone ? nothing : mergeMember(field, inner, memberPath(path, name), merging);
-      return [name, part];
-    }),
-  );
-};
-
-const mergeMember = (field: Field, sides: Sides, path: string, merging: Merging): Part => {
-  const below = { ...merging, keeps: false };
-  const { live, desired, prior } = sides;
-  if (desired !== undefined) return mergeValue(field, sides, path, below);
-  if (prior !== undefined) return leftover(field, sides, path, below);
-  const isNeeded = field.required === true;
-  const { value, hidden } = visiblePart(field, live, path, merging.evidence, isNeeded);
-  const undeclared = saysNothing(field, live) ? [] : [path];
-  return merging.keeps && hidden.length > 0
-    ? partOf(undefined, [], undeclared)
-    : partOf(value, hidden, undeclared);
-};
-
-/**
- * The part of an object that is not the program's after the program no longer declares it; nothing
- * if that part is not valid alone.
- */
-const leftover = (field: Field, sides: Sides, path: string, merging: Merging): Part => {
-  if (field.type !== "object" || !isObject(sides.live) || !isObject(sides.prior)) return nothing;
-  const rest = mergeMembers(field, { ...sides, desired: {} }, path, merging);
-  const canStand = !saysNothing(field, rest.value) && stands(field.fields, rest.value);
-  return canStand ? rest : nothing;
-};
-
-/** Whether a value says no more than an absent one: it is empty, or what the service fills in. */
-const saysNothing = (field: Field, value: unknown): boolean =>
-  value === undefined ||
-  value === defaultIn(field) ||
-  isBlank(value) ||
-  (field.type === "object" &&
-    isObject(value) &&
-    Object.entries(field.fields).every(([name, of]) => saysNothing(of, memberOf(value, name))));
-
-const mergeValue = (field: Field, sides: Sides, path: string, merging: Merging): Part => {
-  const { live, desired } = sides;
-  if (field.secret) return partOf(desired);
-  switch (field.type) {
-    case "object":
-      return isObject(live) && isObject(desired)
-        ? mergeMembers(field, sides, path, merging)
-        : partOf(desired);
-    case "list":
-      return Array.isArray(desired)
-        ? mergeItems(field, { ...sides, desired }, path, merging)
-        : partOf(desired);
-    case "map":
-      return isObject(desired)
-        ? mergeEntries(field, { ...sides, desired }, path, merging)
-        : partOf(desired);
-    default:
-      return partOf(desired);
-  }
-};
-
-const mergeItems = (
-  field: ListField,
-  { live, desired, prior }: Sides & { readonly desired: readonly unknown[] },
-  path: string,
-  merging: Merging,
-): Part => {
-  const there = partnersOf(field, desired, listAt(live));
-  const known = partnersOf(field, desired, listAt(prior));
-  const parts = desired.map((item, place) => {
-    const sides = { live: there[place], desired: item, prior: known[place] };
-    return mergeValue(field.of, sides, itemPath(path, field, item, place), merging);
-  });
-  const values = parts.map(({ value }) => value);
-  return wholeOf(parts, values);
-};
-
-const mergeEntries = (
-  field: MapField,
-  { live, desired, prior }: Sides & { readonly desired: JsonObject },
-  path: string,
-  merging: Merging,
-): Part => {
-  const [there, known] = [entriesByKey(live), entriesByKey(prior)];
-  return together(
-    Object.entries(desired).map(([name, value]) => {
-      const key = plainText(name);
-      const sides = { live: there.get(key), desired: value, prior: known.get(key) };
-      return [name, mergeValue(field.of, sides, memberPath(path, name), merging)];
-    }),
-  );
-};
 
 /**
  * The parameters for writing over a live object, all in a program's terms: none has members that no
@@ -156,7 +61,7 @@ interface MergeResult {
  */
 export const mergeFields = ({ live, desired, prior, keeps, ...kind }: Merge): MergeResult => {
   const sides = { live, desired, prior };
-  const evidence = evidenceOf(kind.fields, sides);
+  const evidence = readEvidence(kind.fields, sides);
   const { value, undeclared, hidden } = mergeMembers(kind, sides, "", { evidence, keeps });
   return { merged: isObject(value) ? value : {}, undeclared, hidden };
 };
@@ -179,107 +84,119 @@ const partOf = (
 
 const nothing = partOf(undefined);
 
-/** A value composed of parts. */
-const wholeOf = (parts: readonly Part[], value: unknown): Part =>
-  partOf(
-    value,
-    parts.flatMap(({ hidden }) => hidden),
-    parts.flatMap(({ undeclared }) => undeclared),
+/** Merges every part of a value, and puts the results together again. */
+const mergeParts = (
+  field: Pick<Field, "type">,
+  parts: readonly AlignedPart[],
+  merge: (part: AlignedPart) => Part,
+): Part => {
+  const merged = parts.map((part) => ({ name: part.name, ...merge(part) }));
+  return partOf(
+    joinParts(
+      field,
+      merged.map(({ name, value }) => [name, value]),
+    ),
+    merged.flatMap(({ hidden }) => hidden),
+    merged.flatMap(({ undeclared }) => undeclared),
   );
-
-/** An object or a map composed of its members. */
-const together = (parts: readonly (readonly [name: string, part: Part])[]): Part =>
-  wholeOf(
-    parts.map(([, part]) => part),
-    objectOf(parts.map(([name, { value }]) => [name, value])),
-  );
-
-/** @param isNeeded whether the containing value would be invalid without this one */
-const isHidden = (value: unknown, evidence: Evidence, isNeeded: boolean): boolean => {
-  if (isMissing(value)) {
-    return evidence.omits || (!evidence.echoes && (isNeeded || value === ""));
-  }
-  if (typeof value !== "string") return false;
-  return value === evidence.mask || (!evidence.echoes && looksMasked(value));
 };
 
-/** What is visible; nothing if the rest is meaningless. */
-const unlessEmpty = (whole: Part): Part =>
-  whole.hidden.length > 0 && isBlank(whole.value) ? partOf(undefined, whole.hidden) : whole;
+const mergeMembers = (
+  shape: Members,
+  { desired, live, prior }: Sides,
+  path: string,
+  merging: Merging,
+): Part => {
+  const gone = displaced(shape, desired);
+  const parts = alignMembers(shape.fields, [desired, live, prior], path);
+  return mergeParts({ type: "object" }, parts, ({ field, name, values, ...at }) => {
+    const [wanted, there, known] = values;
+    const isGone = gone.has(name) && wanted === undefined;
+    const sides = { desired: wanted, live: there, prior: known };
+    return isGone ? nothing : mergeMember(field, sides, at.path, merging);
+  });
+};
+
+const mergeMember = (field: Field, sides: Sides, path: string, merging: Merging): Part => {
+  const below = { ...merging, keeps: false };
+  const { live, desired, prior } = sides;
+  if (desired !== undefined) return mergeValue(field, sides, path, below);
+  if (prior !== undefined) return mergeLeftover(field, sides, path, below);
+  const { value, hidden } = visiblePart(field, live, path, merging.evidence, isNeeded(field));
+  const undeclared = saysNothing(field, live) ? [] : [path];
+  return merging.keeps && hidden.length > 0
+    ? partOf(undefined, [], undeclared)
+    : partOf(value, hidden, undeclared);
+};
+
+const isNeeded = ({ required }: Field): boolean => required === true;
+
+/**
+ * The part of an object that is not the program's after the program no longer declares it; nothing
+ * if that part is not valid alone.
+ */
+const mergeLeftover = (field: Field, sides: Sides, path: string, merging: Merging): Part => {
+  if (field.type !== "object" || !isObject(sides.live) || !isObject(sides.prior)) return nothing;
+  const rest = mergeMembers(field, { ...sides, desired: {} }, path, merging);
+  const isEnough = !saysNothing(field, rest.value) && canStand(field.fields, rest.value);
+  return isEnough ? rest : nothing;
+};
+
+/** Whether a value says no more than an absent one: it is empty, or what the service fills in. */
+const saysNothing = (field: Field, value: unknown): boolean =>
+  value === undefined ||
+  value === defaultIn(field) ||
+  isBlank(value) ||
+  (field.type === "object" &&
+    isObject(value) &&
+    Object.entries(field.fields).every(([name, of]) => saysNothing(of, memberOf(value, name))));
+
+/** A list or a map is the program's as a whole; an object only in the members that it declares. */
+const mergeValue = (field: Field, sides: Sides, path: string, merging: Merging): Part => {
+  const { live, desired, prior } = sides;
+  if (field.secret) return partOf(desired);
+  if (field.type === "object")
+    return isObject(live) && isObject(desired)
+      ? mergeMembers(field, sides, path, merging)
+      : partOf(desired);
+  const parts = alignParts(field, [desired, live, prior], path);
+  if (!parts) return partOf(desired);
+  return mergeParts(field, parts, ({ field: of, path: here, values: [wanted, there, known] }) =>
+    mergeValue(of, { desired: wanted, live: there, prior: known }, here, merging),
+  );
+};
 
 /** Whether an object has everything that the service requires of it. */
-const stands = (fields: Fields, value: unknown): boolean =>
-  isObject(value) &&
+const canStand = (fields: Fields, value: unknown): boolean =>
   Object.entries(fields).every(
-    ([name, field]) => !field.required || !isMissing(memberOf(value, name)),
-  );
-
-const visibleObject = (
-  fields: Fields,
-  live: JsonObject,
-  path: string,
-  evidence: Evidence,
-): Part => {
-  const parts = Object.entries(fields).map(([name, field]) => {
-    const isNeeded = field.required === true;
-    const [value, at] = [memberOf(live, name), memberPath(path, name)];
-    return [name, visiblePart(field, value, at, evidence, isNeeded)] as const;
-  });
-  const whole = unlessEmpty(together(parts));
-  const isWhole = whole.hidden.length === 0 || stands(fields, whole.value);
-  return isWhole ? whole : partOf(undefined, whole.hidden);
-};
-
-const visibleItems = (
-  field: ListField,
-  live: readonly unknown[],
-  path: string,
-  evidence: Evidence,
-): Part => {
-  const parts = live.map((item, place) =>
-    visiblePart(field.of, item, itemPath(path, field, item, place), evidence, true),
-  );
-  const left = parts.filter(({ value }) => value !== undefined).map(({ value }) => value);
-  return unlessEmpty(wholeOf(parts, left));
-};
-
-/** An entry needs its value: without it, there is nothing to write. */
-const visibleEntries = (
-  { of }: MapField,
-  live: JsonObject,
-  path: string,
-  evidence: Evidence,
-): Part =>
-  unlessEmpty(
-    together(
-      Object.entries(live).map(([name, value]) => [
-        name,
-        visiblePart(of, value, memberPath(path, name), evidence, true),
-      ]),
-    ),
+    ([name, field]) => !field.required || !isMissing(valueAt(value, name)),
   );
 
 /**
  * The part of a value not declared by the program that can be written back: everything except empty
  * values, and secrets that the service masks or omits.
+ *
+ * @param isNeededHere whether the containing value would be invalid without this one
  */
 const visiblePart = (
   field: Field,
   live: unknown,
   path: string,
   evidence: Evidence,
-  isNeeded: boolean,
+  isNeededHere: boolean,
 ): Part => {
-  if (field.secret) {
-    return isHidden(live, evidence, isNeeded) ? partOf(undefined, [path]) : partOf(live);
-  }
-  if (isBlank(live) && !isNeeded) return nothing;
-  if (field.type === "object" && isObject(live))
-    return visibleObject(field.fields, live, path, evidence);
-  if (field.type === "list" && Array.isArray(live))
-    return visibleItems(field, live, path, evidence);
-  if (field.type === "map" && isObject(live)) return visibleEntries(field, live, path, evidence);
-  return partOf(live);
+  if (field.secret)
+    return isHidden(live, evidence, isNeededHere) ? partOf(undefined, [path]) : partOf(live);
+  if (isBlank(live) && !isNeededHere) return nothing;
+  const parts = alignParts(field, [live], path);
+  if (!parts) return partOf(live);
+  const whole = mergeParts(field, parts, ({ field: of, path: here, values: [value] }) =>
+    // An item, and an entry without its value, has nothing else to write.
+    visiblePart(of, value, here, evidence, field.type !== "object" || isNeeded(of)),
+  );
+  if (whole.hidden.length === 0) return whole;
+  const isEnough = field.type !== "object" || canStand(field.fields, whole.value);
+  return isEnough && !isBlank(whole.value) ? whole : partOf(undefined, whole.hidden);
 };
 
 /** How the service treats secrets, as far as one object shows it by secrets with known values. */
@@ -292,47 +209,23 @@ interface Evidence {
   readonly mask?: string;
 }
 
-const inObject = (fields: Fields, sides: Sides): Sides[] =>
-  isObject(sides.live)
-    ? Object.entries(fields).flatMap(([name, field]) =>
-        declaredSecrets(field, memberSides(sides, name)),
-      )
-    : [];
-
-const inList = (field: ListField, { live, desired, prior }: Sides): Sides[] => {
-  const known = listAt(prior);
-  const there = partnersOf(field, known, listAt(live));
-  const wanted = partnersOf(field, known, listAt(desired));
-  return known.flatMap((item, place) =>
-    there[place] === undefined
-      ? []
-      : declaredSecrets(field.of, { live: there[place], desired: wanted[place], prior: item }),
-  );
-};
-
-const inMap = ({ of }: MapField, { live, desired, prior }: Sides): Sides[] => {
-  const [there, wanted] = [entriesByKey(live), entriesByKey(desired)];
-  return [...entriesByKey(prior)].flatMap(([key, value]) =>
-    there.has(key)
-      ? declaredSecrets(of, { live: there.get(key), desired: wanted.get(key), prior: value })
-      : [],
-  );
+const isHidden = (value: unknown, evidence: Evidence, isNeededHere: boolean): boolean => {
+  if (isMissing(value))
+    return evidence.omits || (!evidence.echoes && (isNeededHere || value === ""));
+  if (typeof value !== "string") return false;
+  return value === evidence.mask || (!evidence.echoes && looksMasked(value));
 };
 
 /** Every secret that the program gave before and that still has a place in the live object. */
-const declaredSecrets = (field: Field, sides: Sides): Sides[] => {
-  if (sides.prior === undefined) return [];
-  if (field.secret) return [sides];
-  switch (field.type) {
-    case "object":
-      return inObject(field.fields, sides);
-    case "list":
-      return inList(field, sides);
-    case "map":
-      return inMap(field, sides);
-    default:
-      return [];
-  }
+const declaredSecrets = (field: Field, { live, desired, prior }: Sides): Sides[] => {
+  if (prior === undefined) return [];
+  if (field.secret) return [{ live, desired, prior }];
+  if (field.type === "object" && !isObject(live)) return [];
+  return (alignParts(field, [prior, live, desired], "") ?? []).flatMap(({ field: of, values }) => {
+    const [known, there, wanted] = values;
+    const isGone = field.type !== "object" && there === undefined;
+    return isGone ? [] : declaredSecrets(of, { live: there, desired: wanted, prior: known });
+  });
 };
 
 /** Whether a value is undefined, null, or the empty string, all of which count as absent. */
@@ -343,8 +236,12 @@ const isKnown = ({ live, desired, prior }: Sides): boolean =>
   sameContent(live, prior) || sameContent(live, desired);
 
 /** The evidence of a live object on how the service treats secrets. */
-const evidenceOf = (fields: Fields, sides: Sides): Evidence => {
-  const secrets = inObject(fields, sides).filter(({ prior }) => !isMissing(prior));
+const readEvidence = (fields: Fields, sides: Sides): Evidence => {
+  const secrets = alignMembers(fields, [sides.prior, sides.live, sides.desired], "")
+    .flatMap(({ field, values: [prior, live, desired] }) =>
+      declaredSecrets(field, { live, desired, prior }),
+    )
+    .filter(({ prior }) => !isMissing(prior));
   const shown = secrets.filter(({ live }) => !isMissing(live));
   const others = new Set(shown.filter((secret) => !isKnown(secret)).map(({ live }) => live));
   const [mask] = others.size === 1 ? others : [];
@@ -356,16 +253,6 @@ const evidenceOf = (fields: Fields, sides: Sides): Evidence => {
     ...(typeof mask === "string" ? { mask } : {}),
   };
 };
-
-const words =
-  /^\W*((value )?(is )?(hidden|secret|redacted|masked|filtered|protected|private|encrypted|obfuscated|sensitive|confidential|suppressed|removed|omitted|not (shown|displayed|disclosed|available))( value)?|string)\W*$/i;
-
-/** Whether a string may be a mask that a service shows instead of a secret. */
-export const looksMasked = (text: string): boolean =>
-  /[*•●]{3}/.test(text) ||
-  /^\s*[*•●.#-][*•●.#\s-]*$/.test(text) ||
-  (/^[*•●xX.#\s-]+$/.test(text) && /x.*x.*x/i.test(text)) ||
-  words.test(text);
 
 /** Returns the names of the members that cannot coexist with the one that the program chose. */
 export const displaced = (
@@ -379,34 +266,3 @@ export const displaced = (
   const chosen = named ?? members.find((name) => memberOf(desired, name) !== undefined);
   return new Set(chosen === undefined ? [] : members.filter((name) => name !== chosen));
 };
-
-/** For each item, the corresponding one in another list; undefined if there is none. */
-const partnersOf = (
-  field: ListField,
-  items: readonly unknown[],
-  others: readonly unknown[],
-): readonly unknown[] =>
-  pairs(field, items, others).map((place) => (place === undefined ? undefined : others[place]));
-
-/** The entries in a map, by the normal form of their keys. */
-const entriesByKey = (value: unknown): ReadonlyMap<string, unknown> =>
-  new Map(
-    isObject(value) ? Object.entries(value).map(([key, of]) => [plainText(key), of] as const) : [],
-  );
-
-/**
- * One place of an object as the service has it, as the program wants it, and as it wanted it last
- * time.
- */
-interface Sides {
-  readonly live: unknown;
-  readonly desired: unknown;
-  readonly prior: unknown;
-}
-
-/** The same member of all three; undefined if one is not an object or has no such member. */
-const memberSides = ({ live, desired, prior }: Sides, name: string): Sides => ({
-  live: valueAt(live, name),
-  desired: valueAt(desired, name),
-  prior: valueAt(prior, name),
-});

@@ -1,6 +1,24 @@
 import { isObject, type JsonObject, listAt, memberOf, objectOf } from "../kernel/json.js";
-import type { Definition, Field, Fields, ListField, MapField, TextField } from "./define.js";
-import { fieldsByWireName, keyOf, membersOf, unwrapped, wireName } from "./fields.js";
+import {
+  type Definition,
+  type Field,
+  type Fields,
+  type ListField,
+  type MapField,
+  object,
+  type TextField,
+} from "./define.js";
+import {
+  addedMembers,
+  contentsOf,
+  fieldsByWireName,
+  itemPath,
+  keyOf,
+  memberPath,
+  membersOf,
+  unwrapped,
+  wireName,
+} from "./fields.js";
 
 /** A tenant-specific difference between a program's values and the service's JSON. */
 export interface VendorName {
@@ -152,3 +170,30 @@ export const readWire = (field: Field, wire: unknown): unknown =>
 /** Returns the items in a list on the wire; empty if the value is not a list. */
 export const itemsOf = (field: ListField, wire: unknown): readonly unknown[] =>
   listAt(unwrapped(field.envelope, wire));
+
+/** The paths of the parts of a value that no field covers; null counts as absent. */
+const unknownParts = (field: Field, wire: unknown, path: string): readonly string[] =>
+  contentsOf(field, wire).flatMap(({ field: of, steps, value }) => {
+    const here = steps.reduce<string>((at, step) => {
+      const isItem = field.type === "list" && typeof step === "number";
+      return isItem
+        ? itemPath(at, field, readWire(field.of, value), step)
+        : memberPath(at, String(step));
+    }, path);
+    if (steps.length === 0 || value === null || value === undefined) return [];
+    if (!of) return [here];
+    // Members of a referenced object belong to that object.
+    return field.type === "reference" ? [] : unknownParts(of, value, here);
+  });
+
+/**
+ * Returns the paths of an object's members that no field of its kind covers, as a program would
+ * write them. No PUT carries any of them. Any may be a secret, so none is written to a file.
+ */
+export const unknownMembers = (
+  { fields }: Pick<Definition, "fields">,
+  wire: JsonObject,
+): readonly string[] => {
+  const own = Object.entries(wire).filter(([name]) => !addedMembers.includes(name));
+  return unknownParts(object({ doc: "", fields }), objectOf(own), "");
+};

@@ -1,8 +1,7 @@
 import { changesOf, changeText, extraChanges, typedFields } from "../definition/changes.js";
-import { fieldsWithSecrets } from "../definition/fields.js";
 import { displaced } from "../definition/merge.js";
-import { unknownMembers } from "../definition/unknown-members.js";
-import { fieldsFromWire } from "../definition/wire.js";
+import { fieldsWithSecrets } from "../definition/secrets.js";
+import { fieldsFromWire, unknownMembers } from "../definition/wire.js";
 import { isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { withAdvice } from "../kernel/package.js";

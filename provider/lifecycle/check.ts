@@ -1,12 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { changesOf, changeText } from "../definition/changes.js";
-import {
-  fieldsWithSecrets,
-  normaliseFields,
-  referencesIn,
-  withArticle,
-} from "../definition/fields.js";
+import { normaliseFields, referencesIn, withArticle } from "../definition/fields.js";
 import { sameFields } from "../definition/meaning.js";
+import { fieldsWithSecrets } from "../definition/secrets.js";
 import { ConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId, isServiceId } from "../kernel/object-id.js";

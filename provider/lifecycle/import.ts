@@ -1,6 +1,6 @@
-import { typedFields } from "../definition/changes.js";
+import { tidyFields, typedFields } from "../definition/changes.js";
 import { normaliseFields } from "../definition/fields.js";
-import { tidyFields, withoutSecrets } from "../definition/importable.js";
+import { withoutSecrets } from "../definition/secrets.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import { isId } from "../kernel/object-id.js";
 import { ownCommand } from "../kernel/package.js";

@@ -1,10 +1,6 @@
 import { extraViolations } from "../definition/extra.js";
-import {
-  fieldsWithSecrets,
-  type ReferenceIn,
-  valuesIn,
-  withArticle,
-} from "../definition/fields.js";
+import { type ReferenceIn, valuesIn, withArticle } from "../definition/fields.js";
+import { changeFieldSecrets, fieldsWithSecrets } from "../definition/secrets.js";
 import { fieldViolations, type Violation } from "../definition/violations.js";
 import { isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
@@ -19,7 +15,6 @@ import {
 import type { ResourceIdentity } from "./decisions.js";
 import type { Properties } from "./properties.js";
 import type { Resource, RunEnvironment } from "./run.js";
-import { changeFieldSecrets } from "./state.js";
 
 /** Whether the settings of a resource are present, and why they cannot be used. */
 interface CheckedSettings {

@@ -1,4 +1,5 @@
-import type { Definition, Field, Fields } from "../definition/define.js";
+import type { Definition } from "../definition/define.js";
+import { type ChangeSecret, changeFieldSecrets } from "../definition/secrets.js";
 import { isObject, type JsonObject, objectOf } from "../kernel/json.js";
 import { secretSignature, unknownValue } from "../kernel/stand-ins.js";
 import type { WireObject } from "../service/lists.js";
@@ -43,39 +44,6 @@ export const changeSecrets = (
     fields: changeFieldSecrets(fields, properties.fields, change),
     ...(isObject(changed) || changed === unknownValue ? { extra: changed } : {}),
   };
-};
-
-/** Returns the replacement for a secret, or undefined to omit the secret. */
-export type ChangeSecret = (secret: unknown) => unknown;
-
-/** Returns field values with every secret replaced. */
-export const changeFieldSecrets = (
-  fields: Fields,
-  values: JsonObject,
-  change: ChangeSecret,
-): JsonObject =>
-  objectOf(
-    Object.entries(values).map(([name, value]) => {
-      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      return [name, field ? changeValue(field, value, change) : value];
-    }),
-  );
-
-// Deliberately separate from changeInside of the fields, which does the same: every value of every call passes
-// through here.
-const changeValue = (field: Field, value: unknown, change: ChangeSecret): unknown => {
-  if (value === undefined || value === null) return value;
-  if (field.secret) return change(value);
-  if (field.type === "object" && isObject(value))
-    return changeFieldSecrets(field.fields, value, change);
-  if (field.type === "list" && Array.isArray(value))
-    return value.map((item) => changeValue(field.of, item, change));
-  if (field.type === "map" && isObject(value)) {
-    return objectOf(
-      Object.entries(value).map(([key, of]) => [key, changeValue(field.of, of, change)]),
-    );
-  }
-  return value;
 };
 
 /** @param paths such as `apiKey` or `auth.token`; the empty path is all of it */

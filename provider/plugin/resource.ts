@@ -3,7 +3,7 @@ import { autoName } from "../definition/automatic-name.js";
 import { type Definition, outputFields } from "../definition/define.js";
 import { namingOf } from "../definition/fields.js";
 import { type FoundBy, foundId, searchFault } from "../definition/found-object.js";
-import { markedSecrets, secretPaths } from "../definition/secret-paths.js";
+import { markedSecrets, secretPaths } from "../definition/secrets.js";
 import { ConversationError } from "../kernel/errors.js";
 import { filledText, isObject, type JsonObject, objectOf } from "../kernel/json.js";
 import { ownerOf, ownerParts, parentsIn, urnParts } from "../kernel/owner.js";

@@ -1,10 +1,10 @@
 import type { Definition, Fields } from "../definition/define.js";
-import { fieldsWithSecrets, valuesIn, wrongKind } from "../definition/fields.js";
+import { valuesIn, wrongKind } from "../definition/fields.js";
+import { changeFieldSecrets, fieldsWithSecrets } from "../definition/secrets.js";
 import { filledTexts, isObject, type JsonObject, objectOf } from "../kernel/json.js";
 import { urnParts } from "../kernel/owner.js";
 import { isSecretValue, secretSignature, unknownValue } from "../kernel/stand-ins.js";
 import { kindOfToken } from "../kernel/type-tokens.js";
-import { changeFieldSecrets } from "../lifecycle/state.js";
 
 /**
  * The engine's forms of values that JSON lacks, by the signature that each carries. Public as

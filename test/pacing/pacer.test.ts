@@ -4,9 +4,9 @@ import { VirtualTime } from "../../bench/session.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import { pacedCalls, unlimitedBurst } from "../../provider/pacing/pacer.js";
 import { memoryBuckets } from "../../provider/pacing/shared-buckets.js";
-import { tokenEndpoint } from "../../provider/service/token.js";
 import type { Endpoint } from "../../provider/service/operations.js";
 import type { Wait } from "../../provider/service/pace.js";
+import { tokenEndpoint } from "../../provider/service/token.js";
 import {
   alone,
   answering,

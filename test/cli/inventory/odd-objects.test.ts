@@ -11,7 +11,7 @@ import { savedAccount } from "../../../cli/inventory/account-source.js";
 import { objectInputs } from "../../../cli/inventory/object-inputs.js";
 import { createService, type EmulatedService } from "../../../emulator/hub/service.js";
 import { createRequestListener, paths } from "../../../emulator/listener.js";
-import { unknownMembers } from "../../../provider/definition/unknown-members.js";
+import { unknownMembers } from "../../../provider/definition/wire.js";
 import { isObject } from "../../../provider/kernel/json.js";
 import { isId } from "../../../provider/kernel/object-id.js";
 import { resources } from "../../../provider/resources/index.js";
