@@ -40,12 +40,11 @@ const withOptions = (command: Command, table: OptionTable): Command => {
   return command;
 };
 
-const printsJson = (doc = "Print one JSON object in the format shown below."): OptionTable => ({
+const printsJson = (
+  doc = "Print one JSON object; help <command> --json shows its schema.",
+): OptionTable => ({
   json: { doc },
 });
-
-/** Text of the shapes of JSON, by command and use, such as `rehearse check`. */
-export type JsonShapes = ReadonlyMap<string, string>;
 
 /** ` with --check` for the use that this option chooses. */
 const withOption = (use: string): string => (use === "usual" ? "" : ` with ${optionName(use)}`);
@@ -55,28 +54,15 @@ const exitText = (spec: CommandSpec, [name, use]: readonly [string, CommandUse])
   return `Exit code${withOption(name)}: ${codes.join("; ")}.`;
 };
 
-/** The shape of JSON in lines of 80 columns, broken only after a member. */
-const filled = (shape: string): string => {
-  const [first = "", ...members] = shape.split(/(?<=,) /);
-  const lines = [first];
-  for (const member of members) {
-    const longer = `${lines.at(-1)} ${member}`;
-    if (longer.length <= 80) lines[lines.length - 1] = longer;
-    else lines.push(`  ${member}`);
-  }
-  return lines.join("\n");
-};
-
-/** What follows the options in the help: explanations, shapes of the JSON, exit codes. */
-const endOfHelp = (spec: CommandSpec, shapes: JsonShapes): string => {
-  const uses = Object.entries(spec.uses);
-  const json = uses.flatMap(([name]) => {
-    const shape = shapes.get(`${spec.name} ${name}`);
-    return shape === undefined ? [] : [filled(`JSON${withOption(name)}: ${shape}`)];
-  });
-  const exits = uses.map((use) => wrappedText(exitText(spec, use)).join("\n"));
-  const details = spec.details ? [spec.details.trim()] : [];
-  return `\n${[...details, ...json, ...exits].join("\n\n")}`;
+/** What follows the options in the help: explanations and exit codes. */
+const endOfHelp = (spec: CommandSpec): string => {
+  const exits = Object.entries(spec.uses).map((use) => wrappedText(exitText(spec, use)).join("\n"));
+  const paragraphs = spec.details?.trim().split("\n\n") ?? [];
+  // Lists keep their lines.
+  const details = paragraphs.map((each) =>
+    /^ /m.test(each) ? each : wrappedText(each).join("\n"),
+  );
+  return `\n${[...details, ...exits].join("\n\n")}`;
 };
 
 /** @throws UsageFailure if options that exclude one another are given */
@@ -95,18 +81,13 @@ const assertTogether = (
 };
 
 /** Adds a command to a program. */
-export const addCommand = (
-  program: Command,
-  spec: CommandSpec,
-  session: Session,
-  shapes: JsonShapes,
-): void => {
+export const addCommand = (program: Command, spec: CommandSpec, session: Session): void => {
   const { name, summary, description, words = [], options, jsonDoc } = spec;
   const command = program
     .command(name)
     .summary(summary)
     .description(description)
-    .addHelpText("after", endOfHelp(spec, shapes));
+    .addHelpText("after", endOfHelp(spec));
   for (const { value, doc } of words) command.argument(value, doc);
   withOptions(withOptions(command, options), printsJson(jsonDoc)).action(async () => {
     const given: Readonly<Record<string, unknown>> = command.opts();

@@ -9,7 +9,7 @@ import {
   type Session,
   UsageFailure,
 } from "./command.js";
-import { addCommand, type JsonShapes } from "./command-line.js";
+import { addCommand } from "./command-line.js";
 import { compareCommand } from "./commands/compare.js";
 import { doctorCommand } from "./commands/doctor.js";
 import { driftCommand } from "./commands/drift.js";
@@ -24,7 +24,7 @@ import { rehearseCommand } from "./commands/rehearse.js";
 import { repairCommand } from "./commands/repair.js";
 import { reportedFailure } from "./failure.js";
 import { untilInterrupted } from "./interruption.js";
-import { foldedHelp, wantsColour } from "./terminal/columns.js";
+import { wantsColour } from "./terminal/columns.js";
 
 /** Every command, in the order of the help. */
 export const commands: readonly CommandSpec[] = [
@@ -62,8 +62,8 @@ const inert = (session: Session): Session => ({
   redraw: session.redraw ?? session.err,
 });
 
-/** The program with every command; its help shows those shapes of JSON that it is given. */
-export const createProgram = (session: Session, shapes: JsonShapes = new Map()): Command => {
+/** The program with every command. */
+export const createProgram = (session: Session): Command => {
   const program = new Command("pulumi-conversation")
     .description("Manage the messaging hub's conversation accounts alongside Pulumi.")
     .version(packageVersion(), "-V, --version", "Show the version of this package.")
@@ -79,12 +79,13 @@ export const createProgram = (session: Session, shapes: JsonShapes = new Map()):
       commandDescription: (command) => command.description().replace(/(?<!\n)\n(?!\n)/g, " "),
     })
     .configureOutput({
-      writeOut: (text) => session.out(foldedHelp(text)),
+      writeOut: session.out,
+      getOutHelpWidth: () => 80,
       writeErr: session.err,
     })
     .showHelpAfterError("(--help shows all arguments and options)")
     .exitOverride();
-  for (const spec of commands) addCommand(program, spec, session, shapes);
+  for (const spec of commands) addCommand(program, spec, session);
   return program;
 };
 
@@ -100,23 +101,6 @@ const withoutHelpOfNothing = (args: readonly string[]): readonly string[] => {
   return asked === undefined || asked.startsWith("-") || commandNamed(asked) || asked === "help"
     ? args
     : [asked];
-};
-
-/**
- * The command whose help is requested. Its JSON shapes need a library that nothing else should wait
- * for.
- */
-const helpAskedOf = (args: readonly string[]): CommandSpec | undefined => {
-  if (args[0] === "help") return commandNamed(args[1]);
-  const end = args.indexOf("--");
-  const own = end < 0 ? args : args.slice(0, end);
-  return own.includes("--help") || own.includes("-h") ? commandNamed(args[0]) : undefined;
-};
-
-const shapesFor = async (asked: CommandSpec | undefined): Promise<JsonShapes> => {
-  if (!asked) return new Map();
-  const { jsonShapes } = await import("./terminal/json-shapes.js");
-  return jsonShapes([asked]);
 };
 
 /** Whether the command line asks for JSON; what follows `--` is somebody else's. */
@@ -168,7 +152,7 @@ export const runProgram = async (
       session.out(`${JSON.stringify(await commandCatalog(asked), null, 2)}\n`);
       return 0;
     }
-    const program = createProgram(session, await shapesFor(helpAskedOf(args)));
+    const program = createProgram(session);
     await program.parseAsync(withoutHelpOfNothing(args), { from: "user" });
     return session.exitCode;
   } catch (error) {

@@ -20,7 +20,8 @@ export const compareCommand = command({
   details: `
 What a side can be:
   a file or folder   a saved account, an emulator snapshot, the output of
-                     pulumi stack export, import.json, or a folder that export wrote
+                     pulumi stack export, import.json, or a folder that
+                     export wrote
   stack:NAME         a stack's state
   profile:NAME       the live account of a profile
   live               the live account, without a profile; next to a stack, every

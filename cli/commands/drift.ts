@@ -11,9 +11,10 @@ export const driftCommand = command({
     "nothing. Run it in the Pulumi project folder.",
   details: `
 What counts as drift:
-  changed    a field that the program declares has a different meaning in the service
+  changed    a declared field has a different meaning in the service
   deleted    the object is gone
-  unmanaged  no stack in the backend manages the object (not with --managed-only)
+  unmanaged  no stack in the backend manages it (not with --managed-only)
+
 The command lists other stacks' objects, but does not count them as drift. It never shows
 secrets. It lists, but cannot check, secrets that the service hides or that an import did
 not read.`,

@@ -34,8 +34,8 @@ export const orphansCommand = command({
 An object's standing:
   leftover   this stack created it, but it is in no state
   held       it is in another state, or a program looks it up; never changed
-  copy       a person copied it from this stack's object, mark included; never deleted
-  former     it has the stack's name, but belongs to a destroyed, lost, or foreign state
+  copy       a person copied this stack's object with its mark; never deleted
+  former     it has the stack's name, but is of a lost or foreign state
 
 --delete and --release refuse to run while the stack is locked or, without --ignore-lock, if
 the command cannot read the lock. Without --id, --delete also refuses if it cannot read a
@@ -53,7 +53,7 @@ leftover.`,
     stack: stackOption(),
   },
   excludes: { delete: ["release"] },
-  jsonDoc: "Print one JSON array in the format shown below.",
+  jsonDoc: "Print one JSON array; help <command> --json shows its schema.",
   uses: {
     usual: {
       json: async () => (await import("../orphans/orphans.js")).orphansSchema,

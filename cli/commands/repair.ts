@@ -13,13 +13,13 @@ export const repairCommand = command({
     "duplicates. Run it in the Pulumi project folder.",
   details: `
 Steps:
-  remove-cut-off-files  remove empty files that a killed run left in a file:// backend
-  restore-state         restore a truncated state in a file:// backend from its copy
+  remove-cut-off-files  remove empty files that a killed run left
+  restore-state         restore a truncated state file from its copy
   cancel                remove the killed run's lock
   record                add an existing object to the state
   refresh               refresh an object whose update was interrupted
   forget                remove a pending operation that is no longer under way
-  delete                delete one of a resource's two objects, and keep the other
+  delete                delete one of a resource's two objects
 
 Without --apply, the command changes nothing. It stops if a run is in progress, or if it
 cannot determine whether one is. It finds objects by their marks, and never deletes a copy

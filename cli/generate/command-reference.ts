@@ -2,8 +2,7 @@ import type { Command } from "commander";
 import { z } from "zod";
 import type { CommandSpec } from "../command.js";
 import { commands, createProgram } from "../program.js";
-import { catalogSchema, failureSchema } from "../terminal/command-catalog.js";
-import { type JsonMember, jsonMembers, jsonShapes, schemaOf } from "../terminal/json-shapes.js";
+import { catalogSchema, failureSchema, schemaOf } from "../terminal/command-catalog.js";
 
 /** The JSON Schema (2020-12) of what a command prints. */
 const jsonSchemaOf = async (command: CommandSpec): Promise<object> =>
@@ -26,16 +25,45 @@ export const schemaFiles = async (): Promise<Readonly<Record<string, string>>> =
   );
 };
 
-const memberLine = ({ path, doc }: JsonMember): string => `- \`${path}\`: ${doc}`;
+/** The parts of a JSON Schema that this package's schemas use. */
+const shape = z.object({
+  description: z.string().default(""),
+  properties: z.record(z.string(), z.unknown()).default({}),
+  items: z.unknown().optional(),
+  additionalProperties: z.unknown().optional(),
+  anyOf: z.array(z.unknown()).default([]),
+  oneOf: z.array(z.unknown()).default([]),
+});
 
-/** The help shows the shape of the JSON; these lines explain what a name does not. */
+/**
+ * What the members of a JSON Schema mean, by path, such as `changed[].id`; keys of a map are
+ * `<name>`. Members that explain themselves are left out.
+ */
+const explainedMembers = (schema: unknown, path = ""): readonly (readonly [string, string])[] => {
+  const { items, additionalProperties: entry, anyOf, oneOf, properties } = shape.parse(schema);
+  return [
+    ...(items === undefined ? [] : explainedMembers(items, `${path}[]`)),
+    ...(typeof entry === "object" ? explainedMembers(entry, `${path}.<name>`) : []),
+    ...[...anyOf, ...oneOf].flatMap((each) => explainedMembers(each, path)),
+    ...Object.entries(properties).flatMap(([name, member]) => {
+      const own = path === "" ? name : `${path}.${name}`;
+      const { description } = shape.parse(member);
+      const doc = description === "" ? [] : [[own, description] as const];
+      return [...doc, ...explainedMembers(member, own)];
+    }),
+  ];
+};
+
 const schemaLines = async (command: CommandSpec): Promise<readonly string[]> => {
-  const explained = jsonMembers(await jsonSchemaOf(command)).filter(({ doc }) => doc !== "");
+  const byPath = Map.groupBy(explainedMembers(await jsonSchemaOf(command)), ([path]) => path);
+  const lines = [...byPath].map(
+    ([path, same]) => `- \`${path}\`: ${[...new Set(same.map(([, doc]) => doc))].join("; ")}`,
+  );
   return [
     `JSON schema: [${command.name}.json](schemas/${command.name}.json).`,
     "",
-    ...explained.map(memberLine),
-    ...(explained.length > 0 ? [""] : []),
+    ...lines,
+    ...(lines.length > 0 ? [""] : []),
   ];
 };
 
@@ -55,7 +83,7 @@ Run every command as \`npx pulumi-conversation <command>\`, or, if \`node_module
 - Output has colors only on a terminal; \`NO_COLOR\` turns them off, and \`FORCE_COLOR\` turns them on. Tables fit within 80 columns.
 `;
 
-/** docs/cli.md: the help of every command, and the shapes of its JSON. */
+/** docs/cli.md: the help of every command, and what its JSON means. */
 export const commandReference = async (): Promise<string> => {
   let text = "";
   const out = (more: string): void => {
@@ -65,7 +93,7 @@ export const commandReference = async (): Promise<string> => {
     ...{ out, err: out, coloured: false, exitCode: 0 },
     untilInterrupted: () => Promise.resolve(),
   };
-  const program = createProgram(session, await jsonShapes(commands));
+  const program = createProgram(session);
   const helpOf = (command: Command): string => {
     text = "";
     command.configureOutput({

@@ -2,7 +2,6 @@ import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
 import { packageVersion } from "../../provider/kernel/package.js";
 import { type CommandSpec, exitsOf, type OptionSpec, optionName } from "../command.js";
-import { schemaOf } from "./json-shapes.js";
 
 /** Shape of what `--json` prints if a command fails: `ReportedFailure` of `cli/failure.ts`. */
 export const failureSchema = z.strictObject({
@@ -73,6 +72,13 @@ const optionOf = ([key, spec]: readonly [string, OptionSpec<unknown>]) => {
     required: isRequired ?? false,
     ...(environment === undefined ? {} : { environment }),
   };
+};
+
+/** Shape of everything that a command prints with `--json`. */
+export const schemaOf = async ({ uses }: CommandSpec): Promise<z.ZodType> => {
+  const schemas = await Promise.all(Object.values(uses).map(({ json }) => json()));
+  const [only, ...others] = schemas;
+  return only && others.length === 0 ? only : z.union(schemas);
 };
 
 const commandOf = async (spec: CommandSpec): Promise<CatalogCommand> => ({

@@ -4,7 +4,6 @@ import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { optionName } from "../../cli/command.js";
 import { commands } from "../../cli/program.js";
-import { foldedHelp } from "../../cli/terminal/columns.js";
 import { packageVersion } from "../../provider/kernel/package.js";
 import { run } from "./session.js";
 
@@ -47,6 +46,10 @@ test("the list and the help of every command fit 80 columns, and explain every o
   for (const name of names.filter((each) => each !== "help")) {
     const { code, out } = await run(name, "--help");
     expect(code).toBe(0);
+    const spec = commands.find((each) => each.name === name);
+    for (const { exits } of Object.values(spec?.uses ?? {}))
+      for (const [exit, meaning] of Object.entries(exits))
+        expect(out.replace(/\s+/g, " ")).toContain(`${exit} ${meaning}`);
     const lines = out.split("\n");
     for (const line of lines) expect(line.length, `${name}: ${line}`).toBeLessThanOrEqual(80);
     const options = lines.filter((line) => /^ {2}-/.test(line));
@@ -141,18 +144,4 @@ test("there is a file for the schema of every command, and none of a command tha
   const files = readdirSync(join(__dirname, "../../docs/schemas"));
   const names = [...commands.map(({ name }) => name), "help", "failure"];
   expect(files.toSorted()).toEqual(names.map((name) => `${name}.json`).toSorted());
-});
-
-test.each([
-  ["a line that fits stays", "  a  b", "  a  b"],
-  ["a paragraph goes on in its next line", "one two three four\nfive", "one two\nthree four\nfive"],
-  [
-    "a list goes on below its text",
-    " a  one two three\n b  four",
-    " a  one two\n    three\n b  four",
-  ],
-  ["what cannot be broken stays whole", "0123456789abcdef", "0123456789abcdef"],
-  ["a blank line ends a paragraph", "one two three\n\nfour", "one two\nthree\n\nfour"],
-])("%s", (_, text, folded) => {
-  expect(foldedHelp(text, 11)).toBe(folded);
 });

@@ -1,6 +1,5 @@
 import { commands } from "../../cli/program.js";
-import { catalogSchema, failureSchema } from "../../cli/terminal/command-catalog.js";
-import { schemaOf } from "../../cli/terminal/json-shapes.js";
+import { catalogSchema, failureSchema, schemaOf } from "../../cli/terminal/command-catalog.js";
 
 /**
  * Where a command line asks for JSON: what it printed is of the documented shape, no member more.
