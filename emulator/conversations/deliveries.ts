@@ -1,4 +1,5 @@
 import { clientApplication } from "../../provider/resources/client-application.js";
+import type { SenderKind } from "../../provider/resources/message-types.js";
 import { RecentEntries, type WithSubjects } from "../service/calls.js";
 import { type EmulatorClock, timestamp } from "../service/clock.js";
 import {
@@ -21,6 +22,8 @@ export interface DeliveryEntry {
   readonly at: string;
   /** The callback URL without user name, password, or query; empty if there is none. */
   readonly url: string;
+  /** The recipient's role, such as `custom_bot`. */
+  readonly recipient: SenderKind;
   /** The sender's own ID for the message; the service's ID if the sender provided none. */
   readonly messageId: string;
   readonly type: string;
@@ -183,6 +186,7 @@ export class Deliveries {
     const entry = {
       at: timestamp(begun),
       url,
+      recipient: delivery.recipient.role,
       messageId,
       type,
       attempt,

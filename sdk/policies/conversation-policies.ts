@@ -12,19 +12,23 @@ import { withEnvironmentSecrets } from "../../provider/kernel/stand-ins.js";
 import { kindOfToken } from "../../provider/kernel/type-tokens.js";
 import { resources as definitions } from "../../provider/resources/index.js";
 import { isLoopback, settingTable } from "../../provider/service/setting-table.js";
-import { Account, Authentication, ClientApplication, Participant } from "../resources.js";
 import {
-  applicationsAmong,
+  Account,
+  Authentication,
+  ClientApplication,
+  Orchestration,
+  Participant,
+} from "../resources.js";
+import {
   applicationsById,
   areAllAmong,
   classFor,
   knownItems,
-  orchestrationsAmong,
   ownApplication,
   type Place,
-  participantsAmong,
   placesOf,
   policyNotes,
+  resourcesOf,
   rolesOf,
   type StackFile,
   stackFileIn,
@@ -53,7 +57,7 @@ export const accountProtected: ResourceValidationPolicy = {
 /** What is wrong with a participant by itself; with several applications to choose from, one may fit. */
 const wrongRole = (participant: PolicyResource): string | undefined => {
   const type = whereKnown(() => participant.asType(classFor(participant, Participant))?.type);
-  const own = applicationsAmong(participant.propertyDependencies.application);
+  const own = resourcesOf(ClientApplication, participant.propertyDependencies.application);
   const roles = own.map(rolesOf);
   if (!type || own.length === 0 || roles.some((each) => !each || each.includes(type)))
     return undefined;
@@ -64,11 +68,11 @@ const wrongRole = (participant: PolicyResource): string | undefined => {
 /** Whether a bot of the orchestration may stand for this participant, as far as is known. */
 const mayBeNamed = (participant: PolicyResource, orchestration: PolicyResource): boolean => {
   const places = placesOf(orchestration);
-  const named = applicationsAmong(orchestration.propertyDependencies.applications);
+  const named = resourcesOf(ClientApplication, orchestration.propertyDependencies.applications);
   const bots = places.find(({ place }) => place === "bot")?.ids ?? [];
   const own = ownApplication(participant);
   if (own !== undefined && bots.length > 0 && !bots.includes(undefined)) return bots.includes(own);
-  const resources = applicationsAmong(participant.propertyDependencies.application);
+  const resources = resourcesOf(ClientApplication, participant.propertyDependencies.application);
   return (
     resources.length === 0 ||
     resources.some(({ urn }) => named.some((application) => application.urn === urn)) ||
@@ -77,7 +81,7 @@ const mayBeNamed = (participant: PolicyResource, orchestration: PolicyResource):
 };
 
 const applicationName = (participant: PolicyResource): string =>
-  applicationsAmong(participant.propertyDependencies.application)
+  resourcesOf(ClientApplication, participant.propertyDependencies.application)
     .map(({ name }) => name)
     .join(" or ") || `${ownApplication(participant)}`;
 
@@ -94,12 +98,13 @@ export const botsMatchParticipants: StackValidationPolicy = {
   ),
   severity: "high",
   validateStack: ({ resources }, report) => {
-    for (const participant of participantsAmong(resources)) {
+    for (const participant of resourcesOf(Participant, resources)) {
       const wrong = wrongRole(participant);
       if (wrong) report(wrong, participant.urn);
     }
-    for (const orchestration of orchestrationsAmong(resources))
-      for (const participant of participantsAmong(
+    for (const orchestration of resourcesOf(Orchestration, resources))
+      for (const participant of resourcesOf(
+        Participant,
         orchestration.propertyDependencies.applications ?? [],
       ))
         if (!mayBeNamed(participant, orchestration))
@@ -169,8 +174,11 @@ export const rolesMatchOrchestration: StackValidationPolicy = {
   severity: "high",
   validateStack: ({ resources }, report) => {
     const byId = applicationsById(resources);
-    for (const orchestration of orchestrationsAmong(resources)) {
-      const applications = applicationsAmong(orchestration.propertyDependencies.applications);
+    for (const orchestration of resourcesOf(Orchestration, resources)) {
+      const applications = resourcesOf(
+        ClientApplication,
+        orchestration.propertyDependencies.applications,
+      );
       const named = { orchestration, applications, byId, places: placesOf(orchestration) };
       for (const text of [...misplaced(named), ...withoutPlace(named), ...unfilled(named)])
         report(text, orchestration.urn);
@@ -260,11 +268,12 @@ export const notificationAddress: ResourceValidationPolicy = {
 /** `urn:pulumi:<stack>::<project>::…` */
 const stackIn = (urn = ""): string => urn.split(":")[2] ?? "";
 
+/** A text as a pattern that stands for itself; `*` stays. */
+const escaped = (text: string): string => text.replace(/[.+?^${}()|[\]\\]/g, "\\$&");
+
 /** Whether a name fits a pattern in which `*` stands for any text. */
-const fits = (name: string, pattern: string): boolean => {
-  const literal = pattern.replace(/[.+?^${}()|[\]\\]/g, "\\$&");
-  return new RegExp(`^${literal.replaceAll("*", ".*")}$`).test(name);
-};
+const fits = (name: string, pattern: string): boolean =>
+  new RegExp(`^${escaped(pattern).replaceAll("*", ".*")}$`).test(name);
 
 /**
  * `no-basic-authentication`: callbacks use OAuth, not Basic authentication, in the stacks that you
@@ -325,9 +334,11 @@ const byId = (application: PolicyResource): readonly SignIn[] =>
 
 /** The resources that the roles of an application refer to: known before they have an ID. */
 const byResource = ({ name, propertyDependencies }: PolicyResource): readonly SignIn[] =>
-  (propertyDependencies.roles ?? [])
-    .filter((used) => used.isType(classFor(used, Authentication)))
-    .map(({ urn }) => ({ authentication: urn, application: name, user: name }));
+  resourcesOf(Authentication, propertyDependencies.roles).map(({ urn }) => ({
+    authentication: urn,
+    application: name,
+    user: name,
+  }));
 
 const shared = (signIns: readonly SignIn[]): readonly (readonly SignIn[])[] =>
   [...Map.groupBy(signIns, ({ authentication }) => authentication).values()].filter(
@@ -355,10 +366,7 @@ export const noSharedAuthentication: StackValidationPolicy = {
   ),
   severity: "medium",
   validateStack: ({ resources }, report) => {
-    const applications = resources.filter((resource) =>
-      resource.isType(classFor(resource, ClientApplication)),
-    );
-    for (const users of sharedAmong(applications))
+    for (const users of sharedAmong(resourcesOf(ClientApplication, resources)))
       report(
         `${users.map(({ user }) => user).join(" and ")} use the same authentication, so whoever runs one callback can pose as the service to another.`,
       );
@@ -413,25 +421,14 @@ const secretsOf = ({ type, props }: PolicyResource): readonly (readonly [string,
   });
 };
 
-/** A line, or what is looked for at its end, without what YAML or JSON puts behind a value. */
-const withoutQuotes = (text: string): string => {
-  let end = text.length;
-  while (end > 0 && /[,\]}\s]/.test(text.charAt(end - 1))) end -= 1;
-  return text.slice(0, /["']/.test(text.charAt(end - 1)) ? end - 1 : end);
-};
-
-/** Whether a text is the whole of a value in a line of YAML or JSON. */
-const isValueOf = (line: string, text: string): boolean => {
-  const before = withoutQuotes(line).slice(0, -withoutQuotes(text).length);
-  return withoutQuotes(line).endsWith(withoutQuotes(text)) && /(^|[:\-,[\s])["']?$/.test(before);
-};
-
-const standsIn = (file: StackFile, secret: string): boolean => {
-  const spellings = [secret, JSON.stringify(secret).slice(1, -1), secret.replaceAll("'", "''")];
-  return file.text
-    .split("\n")
-    .some((line) => spellings.some((text) => withoutQuotes(text) !== "" && isValueOf(line, text)));
-};
+/** Whether a secret is the whole of a value in a line of YAML or JSON. */
+const standsIn = ({ text }: StackFile, secret: string): boolean =>
+  [secret, JSON.stringify(secret).slice(1, -1), secret.replaceAll("'", "''")].some((spelling) =>
+    new RegExp(
+      `(^|[:\\-,[\\s])["']?${escaped(spelling.trim()).replaceAll("*", "\\*")}["']?[,\\]}\\s]*$`,
+      "m",
+    ).test(text),
+  );
 
 const clearInputs = (file: StackFile, resource: PolicyResource): readonly string[] => {
   const found = secretsOf(resource).filter(

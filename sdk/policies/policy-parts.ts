@@ -55,20 +55,12 @@ export const classFor = <C extends { readonly __pulumiType: string }>(
   return type === value ? Object.create(of, { __pulumiType: { value } }) : of;
 };
 
-export const applicationsAmong = (
+/** Returns the resources of a class, from the package or its plugin. */
+export const resourcesOf = (
+  of: { readonly __pulumiType: string },
   resources: readonly PolicyResource[] = [],
 ): readonly PolicyResource[] =>
-  resources.filter((resource) => resource.isType(classFor(resource, ClientApplication)));
-
-export const participantsAmong = (
-  resources: readonly PolicyResource[],
-): readonly PolicyResource[] =>
-  resources.filter((resource) => resource.isType(classFor(resource, Participant)));
-
-export const orchestrationsAmong = (
-  resources: readonly PolicyResource[],
-): readonly PolicyResource[] =>
-  resources.filter((resource) => resource.isType(classFor(resource, Orchestration)));
+  resources.filter(({ type }) => kindOfToken(type) === kindOfToken(of.__pulumiType));
 
 /** Returns an application's roles; undefined if some are unknown in a preview. */
 export const rolesOf = (application: PolicyResource): readonly string[] | undefined =>
@@ -129,11 +121,10 @@ export const applicationsById = (
   resources: readonly PolicyResource[],
 ): ReadonlyMap<string, PolicyResource> =>
   new Map(
-    participantsAmong(resources).flatMap((participant) => {
+    resourcesOf(Participant, resources).flatMap((participant) => {
       const id = ownApplication(participant);
-      const [application, ...others] = applicationsAmong(
-        participant.propertyDependencies.application,
-      );
+      const { application: used } = participant.propertyDependencies;
+      const [application, ...others] = resourcesOf(ClientApplication, used);
       return id !== undefined && application && others.length === 0
         ? [[id, application] as const]
         : [];

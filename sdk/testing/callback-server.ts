@@ -1,15 +1,20 @@
 import { randomBytes } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isObject, textAt } from "../../provider/kernel/json.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { isLocal } from "../../provider/service/emulated-settings.js";
-import { callbackFailures } from "../runtime/callbacks.js";
+import { type Callbacks, callbackFailures } from "../runtime/callbacks.js";
 import { idleTimeouts } from "../runtime/serve-callbacks.js";
 import { errorText, type HubRecords, plainAddress } from "./checks.js";
-import type { CallbackHandler, CallbackHandlers } from "./pulumi-runs.js";
+
+/** The handler for a callback in a test: one from `callbacks`, or a node:http listener. */
+export type CallbackHandler = Pick<Callbacks, "node" | "idle"> | RequestListener;
+
+/** Handlers, keyed by callback URL as written in the program. */
+export type CallbackHandlers = Readonly<Record<string, CallbackHandler>>;
 
 /** Returns a test response for each of the account's token URLs: a token at the configured path. */
 export const tokenAnswers = async (records: HubRecords): Promise<ReadonlyMap<string, unknown>> => {

@@ -1,4 +1,4 @@
-import type { AssertionError } from "node:assert";
+import { AssertionError } from "node:assert";
 import { inspect } from "node:util";
 import type { DeliveryEntry, EmulatorControl, StoredObject } from "../../emulator/index.js";
 import type { Definition } from "../../provider/definition/define.js";
@@ -7,7 +7,32 @@ import { isObject, memberOf } from "../../provider/kernel/json.js";
 import { abbreviated } from "../../provider/kernel/text.js";
 import { resources } from "../../provider/resources/index.js";
 import { type ReceivedMessage, receivedMessage } from "../runtime/received-message.js";
-import { assertionError } from "./assertion-error.js";
+
+/** Returns the AssertionError for a failed expectation. Never fails. */
+export const assertionError = (lines: readonly string[], operator: string): AssertionError => {
+  const error = new AssertionError({ message: lines.join("\n"), operator });
+  // A setting of Node.js 24 (`simple`), which vitest would print as a difference.
+  Reflect.deleteProperty(error, "diff");
+  return error;
+};
+
+/**
+ * The error thrown if a test stack cannot be set up or a Pulumi run fails. The message states what was
+ * being done, what Pulumi reported, and what to do next.
+ *
+ * @throws nothing: the constructor never fails
+ * @example
+ * try {
+ *   await stack.up();
+ * } catch (error) {
+ *   if (!(error instanceof StackFailure)) throw error;
+ *   console.error(error.message);
+ * }
+ */
+export class StackFailure extends Error {
+  /** Always `StackFailure`. */
+  override readonly name = "StackFailure";
+}
 
 /** How a value differs from what is expected. */
 interface Difference {
@@ -58,18 +83,14 @@ export const differenceLine = (
   show: (value: unknown) => string = shown,
 ): string => `${path === "" ? "it" : path}: expected ${shown(expected)}, is ${show(actual)}`;
 
-/** Where code of the test or of the program threw: the first line of the stack outside of libraries. */
-const placeOf = ({ stack = "" }: Error): string | undefined => {
-  const lines = stack.split("\n").filter((line) => /^\s+at /.test(line));
-  return lines.find((line) => !/node_modules|node:|<anonymous>$/.test(line))?.trim();
-};
-
 /**
- * Returns an error from user code as one line, with its location but without the rest of the stack.
+ * Returns an error from user code as one line, with the place outside of libraries where it was
+ * thrown, but without the rest of the stack.
  */
 export const errorText = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
-  const place = placeOf(error);
+  const lines = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
+  const place = lines.find((line) => !/node_modules|node:|<anonymous>$/.test(line))?.trim();
   return `${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
 };
 
@@ -154,20 +175,13 @@ const times = (count: number): string =>
  * @throws AssertionError with a line for each endpoint that differs
  */
 export const assertCalls = (calls: readonly HubCall[], expected: ExpectedCalls): void => {
-  const groups = Map.groupBy(calls, ({ endpoint }) => endpoint);
-  const actual = Object.fromEntries([...groups].map(([name, own]) => [name, own.length]));
-  const names = [...new Set([...Object.keys(expected), ...Object.keys(actual)])];
-  const wrong = names.filter((name) => (expected[name] ?? 0) !== (actual[name] ?? 0));
-  if (wrong.length === 0) return;
-  const lines = wrong.map(
-    (name) => `  ${name}: expected ${times(expected[name] ?? 0)}, made ${times(actual[name] ?? 0)}`,
-  );
-  throw assertionError({
-    message: ["The calls to the service differ from the expected calls:", ...lines].join("\n"),
-    actual,
-    expected,
-    operator: "expectCalls",
+  const made = Map.groupBy(calls, ({ endpoint }) => endpoint);
+  const lines = [...new Set([...Object.keys(expected), ...made.keys()])].flatMap((name) => {
+    const [wanted, actual] = [expected[name] ?? 0, made.get(name)?.length ?? 0];
+    return wanted === actual ? [] : [`  ${name}: expected ${times(wanted)}, made ${times(actual)}`];
   });
+  const title = "The calls to the service differ from the expected calls:";
+  if (lines.length > 0) throw assertionError([title, ...lines], "expectCalls");
 };
 
 /** The expected delivery. Omitted members can have any value. */
@@ -204,12 +218,8 @@ export const noDelivery = (
 ): AssertionError => {
   const last = tries.slice(-10).map(tryLine);
   const so = last.length === 0 ? ["There were no deliveries."] : ["Deliveries so far:", ...last];
-  return assertionError({
-    message: [`No delivery matched ${shown(expected)} within ${withinMs / 1000} s.`, ...so].join(
-      "\n",
-    ),
-    operator: "expectDelivery",
-  });
+  const title = `No delivery matched ${shown(expected)} within ${withinMs / 1000} s.`;
+  return assertionError([title, ...so], "expectDelivery");
 };
 
 /** Shows a value without the secrets of an object. */
@@ -249,10 +259,7 @@ export const objectLike = (
     lines.push(`The closest match is ${titleOf(definition, near.object)}:`);
     lines.push(...near.found.map((difference) => `  ${differenceLine(difference, show)}`));
   }
-  throw assertionError({
-    message: [...lines, listed(definition, objects)].join("\n"),
-    operator: "expectObject",
-  });
+  throw assertionError([...lines, listed(definition, objects)], "expectObject");
 };
 
 /** @throws AssertionError naming the objects that match but must not exist */
@@ -264,8 +271,6 @@ export const assertNoObjectLike = (
   const fitting = objects.filter((object) => differences(expected, object).length === 0);
   if (fitting.length === 0) return;
   const names = fitting.map((object) => titleOf(definition, object)).join(", ");
-  throw assertionError({
-    message: `Expected no ${definition.noun} that matches ${shown(expected)}, but the account has ${names}.`,
-    operator: "expectNoObject",
-  });
+  const found = `that matches ${shown(expected)}, but the account has ${names}.`;
+  throw assertionError([`Expected no ${definition.noun} ${found}`], "expectNoObject");
 };

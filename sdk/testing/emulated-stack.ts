@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { PulumiFn, Stack } from "@pulumi/pulumi/automation/index.js";
 import type { Forecast } from "../../cli/forecast/forecast-schema.js";
 import {
@@ -24,16 +23,14 @@ import {
   noDelivery,
   objectLike,
   plainAddress,
-} from "./checks.js";
-import {
-  type EmulatedStackOptions,
-  OpenRuns,
-  type PulumiCommandName,
-  runPulumi,
   StackFailure,
-  type StackRun,
-} from "./pulumi-runs.js";
-import type { PulumiStack } from "./pulumi-workspace.js";
+} from "./checks.js";
+import type {
+  EmulatedStackOptions,
+  PulumiCommandName,
+  PulumiStack,
+  StackRun,
+} from "./pulumi-stack.js";
 import type { ForecastConditions, ForecastLimits } from "./stack-forecast.js";
 import {
   EmulatedTime,
@@ -42,39 +39,27 @@ import {
   testConversation,
 } from "./test-conversation.js";
 
-/** A stack that is not closed yet. */
-interface UnfinishedStack {
-  /** Ends everything in its time. */
-  close(): Promise<void>;
-  /** Ends what can be ended at once: the process is about to be gone. */
-  abandon(): void;
-}
-
-const open = new Set<UnfinishedStack>();
+/** Stacks that are not closed yet. */
+const open = new Set<{ abandon(): void }>();
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Time to close everything in, when the process is asked to end. */
-const longestMs = 5_000;
-
-const onExit = (): void => {
-  for (const stack of open) stack.abandon();
+const stopListening = (): void => {
+  process.off("exit", abandonAll);
+  for (const signal of signals) process.off(signal, onSignal);
 };
 
-const stopListening = (): void => {
-  process.off("exit", onExit);
-  for (const signal of signals) process.off(signal, onSignal);
+/** Ends what can be ended at once: the process is about to be gone. */
+const abandonAll = (): void => {
+  for (const stack of open) stack.abandon();
 };
 
 const onSignal = (signal: NodeJS.Signals): void => {
   // Where a test runner listens as well, it decides when the process ends.
   const isAlone = process.listenerCount(signal) === 1;
-  const closed = Promise.allSettled([...open].map((stack) => stack.close()));
-  void Promise.race([closed, pause(longestMs)]).then(() => {
-    onExit();
-    stopListening();
-    if (isAlone) process.kill(process.pid, signal);
-  });
+  abandonAll();
+  stopListening();
+  if (isAlone) process.kill(process.pid, signal);
 };
 
 /**
@@ -83,9 +68,9 @@ const onSignal = (signal: NodeJS.Signals): void => {
  *
  * @returns to be called when the stack is closed
  */
-const endWithProcess = (stack: UnfinishedStack): (() => void) => {
+const endWithProcess = (stack: { abandon(): void }): (() => void) => {
   if (open.size === 0) {
-    process.on("exit", onExit);
+    process.on("exit", abandonAll);
     for (const signal of signals) process.on(signal, onSignal);
   }
   open.add(stack);
@@ -211,7 +196,8 @@ const endAll = async ({ client, emulator, server, pulumi }: Partial<Parts>): Pro
 
 const startParts = async (options: EmulatedStackOptions): Promise<Parts> => {
   assertNode();
-  const { createPulumiStack } = await import("./pulumi-workspace.js");
+  // Loaded only here: unit tests do without Pulumi's Automation API.
+  const { createPulumiStack } = await import("./pulumi-stack.js");
   const server = await startCallbackServer();
   const begun: Partial<Parts> = { server };
   try {
@@ -249,16 +235,22 @@ const assertHandlersUsed = (
 const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => {
   const { server, emulator, client, pulumi } = parts;
   const { stack } = pulumi;
-  const runs = new OpenRuns();
   const { switches, clock = "manual" } = options.emulator ?? {};
   const records = new HubRecords(emulator.control, switches?.platformName ?? "platform");
   const time = new EmulatedTime(emulator, clock === "manual");
   const finalTries = (switches?.deliveryRetries ?? 2) + 1;
   let outputs: Readonly<Record<string, unknown>> = {};
   const objects = (kind: string) => records.objects(kindCalled(kind).collection);
-  const run = async (command: PulumiCommandName, program?: PulumiFn) => {
-    const means = { stack, records, time, signal: runs.signal };
-    const { outputs: made, ...done } = await runs.add(() => runPulumi(command, means, program));
+  /** Interrupts the runs that are under way when the stack is closed. */
+  const over = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  const run = async (command: PulumiCommandName, program?: PulumiFn): Promise<StackRun> => {
+    if (over.signal.aborted)
+      throw new StackFailure("The stack is closed and accepts no more runs.");
+    const means = { stack, records, time, signal: over.signal };
+    const begun = pulumi.run(command, means, program);
+    running.add(begun);
+    const { outputs: made, ...done } = await begun.finally(() => running.delete(begun));
     if (command === "up")
       outputs = Object.fromEntries(Object.entries(made).map(([name, { value }]) => [name, value]));
     server.setTokenAnswers(await tokenAnswers(records));
@@ -266,14 +258,15 @@ const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => 
   };
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
-    closing ??= runs.end().then(() => endAll(parts).finally(released));
+    over.abort();
+    closing ??= Promise.allSettled(running).then(() => endAll(parts).finally(released));
     return closing;
   };
   const abandon = (): void => {
-    runs.abort();
+    over.abort();
     pulumi.remove();
   };
-  const released = endWithProcess({ close, abandon });
+  const released = endWithProcess({ abandon });
   return {
     emulator,
     stack,

@@ -1,5 +1,7 @@
 export type { ConversationSide } from "../../provider/resources/message-types.js";
+export type { CallbackHandler, CallbackHandlers } from "./callback-server.js";
 export type { ExpectedCalls, ExpectedDelivery, HubCall } from "./checks.js";
+export { StackFailure } from "./checks.js";
 export type { EmulatedStack } from "./emulated-stack.js";
 export {
   type StackFixture,
@@ -9,14 +11,11 @@ export {
   type TestHooks,
 } from "./emulated-stack.js";
 export type {
-  CallbackHandler,
-  CallbackHandlers,
   EmulatedStackOptions,
   HandlerContext,
   StackConfigValue,
   StackRun,
-} from "./pulumi-runs.js";
-export { StackFailure } from "./pulumi-runs.js";
+} from "./pulumi-stack.js";
 export {
   type ConversationMocks,
   conversationMocks,

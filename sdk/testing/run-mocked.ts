@@ -8,8 +8,7 @@ import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import { ownershipKind, ownershipLifecycle } from "../../provider/lifecycle/ownership/ownership.js";
 import { createRun } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
-import { assertionError } from "./assertion-error.js";
-import { differenceLine, differences } from "./checks.js";
+import { assertionError, differenceLine, differences } from "./checks.js";
 
 const noSettings = (): never => {
   throw new ConversationError("SETTINGS_MISSING", "A unit test has no service settings.");
@@ -166,10 +165,9 @@ const programOf = (
     const found = own.find((each) => each.name === name);
     if (found) return found;
     const names = own.map((each) => JSON.stringify(each.name)).join(", ");
-    throw assertionError({
-      message: `The program declares no ${kind} ${JSON.stringify(name)}. It declares these resources of this kind: ${names || "none"}.`,
-      operator: "resource",
-    });
+    const declared = `It declares these resources of this kind: ${names || "none"}.`;
+    const missing = `The program declares no ${kind} ${JSON.stringify(name)}. ${declared}`;
+    throw assertionError([missing], "resource");
   };
   return {
     resources,
@@ -180,10 +178,8 @@ const programOf = (
       const different = differences(expected, found.inputs);
       if (different.length === 0) return found;
       const lines = different.map((each) => `  ${differenceLine(each)}`);
-      throw assertionError({
-        message: [`${kind} ${name} differs from the expected properties:`, ...lines].join("\n"),
-        operator: "expectResource",
-      });
+      const title = `${kind} ${name} differs from the expected properties:`;
+      throw assertionError([title, ...lines], "expectResource");
     },
   };
 };
@@ -238,13 +234,8 @@ const runNow = async (
   const given: unknown = await program();
   const outputs = isObject(given) ? await resolved({ ...given }) : {};
   await pulumi.runtime.disconnect();
-  if (mocks.failures.length > 0)
-    throw assertionError({
-      message: [
-        "A preview would reject the program:",
-        ...mocks.failures.map((line) => `  ${line}`),
-      ].join("\n"),
-      operator: "runMocked",
-    });
+  const lines = mocks.failures.map((line) => `  ${line}`);
+  if (lines.length > 0)
+    throw assertionError(["A preview would reject the program:", ...lines], "runMocked");
   return programOf(mocks.registered, isObject(outputs) ? outputs : {});
 };

@@ -4,7 +4,7 @@ import type { Forecast } from "../../cli/forecast/forecast-schema.js";
 import type { ForecastOperation } from "../../cli/forecast/operations.js";
 import { workloadOf } from "../../cli/forecast/planned-steps.js";
 import { resourcesOf, type StackExport, stackExportIn } from "../../cli/pulumi/stack-documents.js";
-import { assertionError } from "./assertion-error.js";
+import { assertionError } from "./checks.js";
 
 /** Which run to forecast, and under which conditions. */
 export interface ForecastConditions extends ConditionOptions {
@@ -51,18 +51,16 @@ export const forecastOf = (exported: unknown, given: ForecastConditions = {}): F
 export const assertForecast = (exported: unknown, limits: ForecastLimits): Forecast => {
   const { maxMinutes, maxCalls, ...given } = limits;
   const found = forecastOf(exported, given);
-  const over = [
-    maxMinutes !== undefined && found.totalSeconds > maxMinutes * 60
-      ? `it would take ${duration(found.totalSeconds)} (limit: ${duration(maxMinutes * 60)})`
-      : undefined,
-    maxCalls !== undefined && found.totalCalls > maxCalls
-      ? `it would make ${found.totalCalls} ${found.totalCalls === 1 ? "call" : "calls"} (limit: ${maxCalls})`
-      : undefined,
-  ].filter((line) => line !== undefined);
+  const { totalSeconds, totalCalls } = found;
+  const over: string[] = [];
+  if (maxMinutes !== undefined && totalSeconds > maxMinutes * 60)
+    over.push(`it would take ${duration(totalSeconds)} (limit: ${duration(maxMinutes * 60)})`);
+  if (maxCalls !== undefined && totalCalls > maxCalls)
+    over.push(
+      `it would make ${totalCalls} ${totalCalls === 1 ? "call" : "calls"} (limit: ${maxCalls})`,
+    );
   if (over.length === 0) return found;
   const report = forecastReport(found, conditionsOf(given), false, undefined);
-  throw assertionError({
-    message: `The run exceeds its limits: ${over.join("; ")}.\n\n${report}`,
-    operator: "expectForecast",
-  });
+  const title = `The run exceeds its limits: ${over.join("; ")}.\n`;
+  throw assertionError([title, report], "expectForecast");
 };

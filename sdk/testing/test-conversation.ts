@@ -2,14 +2,12 @@ import type { AssertionError } from "node:assert";
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import type { DeliveryEntry, Emulator } from "../../emulator/index.js";
-import { objectsIn, textAt, withoutUndefined } from "../../provider/kernel/json.js";
+import { withoutUndefined } from "../../provider/kernel/json.js";
 import { abbreviated } from "../../provider/kernel/text.js";
-import { clientApplication } from "../../provider/resources/client-application.js";
-import {
-  type ConversationSide,
-  type MessageType,
-  type SenderKind,
-  senderFromWire,
+import type {
+  ConversationSide,
+  MessageType,
+  SenderKind,
 } from "../../provider/resources/message-types.js";
 import type { ConversationClient } from "../runtime/connect.js";
 import type {
@@ -22,8 +20,7 @@ import type {
 } from "../runtime/message.js";
 import type { Sent } from "../runtime/messages.js";
 import type { Party, ReceivedMessage } from "../runtime/received-message.js";
-import { assertionError } from "./assertion-error.js";
-import { differences, type HubRecords, plainAddress, shown } from "./checks.js";
+import { assertionError, differences, type HubRecords, shown } from "./checks.js";
 
 /** Between two looks, in milliseconds of real time. */
 const lookEveryMs = 10;
@@ -54,11 +51,15 @@ export class EmulatedTime {
   /** Lets a manual clock follow real time during an operation. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     if (!this.isManual) return work();
-    const end = this.#goAlong();
+    this.#waiting += 1;
+    if (this.#waiting === 1) this.#realMs = performance.now();
+    const timer = setInterval(() => this.#catchUp(), lookEveryMs);
     try {
       return await work();
     } finally {
-      end();
+      clearInterval(timer);
+      this.#catchUp();
+      this.#waiting -= 1;
     }
   }
 
@@ -78,17 +79,6 @@ export class EmulatedTime {
       }
       return look();
     });
-  }
-
-  #goAlong(): () => void {
-    this.#waiting += 1;
-    if (this.#waiting === 1) this.#realMs = performance.now();
-    const timer = setInterval(() => this.#catchUp(), lookEveryMs);
-    return () => {
-      clearInterval(timer);
-      this.#catchUp();
-      this.#waiting -= 1;
-    };
   }
 
   #catchUp(): void {
@@ -117,24 +107,7 @@ export interface ReachedMessage {
   readonly reached: readonly Reached[];
 }
 
-/** Addresses of the callbacks of each role. */
-const callbackAddresses = async (
-  records: HubRecords,
-): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
-  const applications = await records.objects(clientApplication.collection);
-  const found = new Map<string, Set<string>>();
-  for (const role of applications.flatMap((object) => objectsIn(object, "roles"))) {
-    const kind = senderFromWire(textAt(role, "name") ?? "", records.platformName);
-    const addresses = found.get(kind) ?? new Set();
-    found.set(kind, addresses.add(plainAddress(textAt(role, "callback") ?? "")));
-  }
-  return found;
-};
-
-const isOf = ({ messageId, created }: ReceivedMessage, each: DeliveryEntry): boolean =>
-  each.messageId === messageId && (!created || Date.parse(each.at) >= created.getTime());
-
-const accepted = ({ status = 0 }: DeliveryEntry): boolean => status >= 200 && status <= 299;
+const isAccepted = ({ status = 0 }: DeliveryEntry): boolean => status >= 200 && status <= 299;
 
 /**
  * The messages of a conversation, and whom each reached.
@@ -148,16 +121,14 @@ const reachedMessages = async (
 ): Promise<readonly ReachedMessage[]> => {
   const messages = await records.messages(conversationId);
   const deliveries = await records.deliveries();
-  const addresses = await callbackAddresses(records);
-  const reachedOf = (message: ReceivedMessage, recipient: Party): Reached => {
-    const { kind } = recipient;
-    const tries = deliveries
-      .filter((each) => isOf(message, each))
-      .filter(({ url, attempt, error = "" }) =>
-        // Where there was nowhere to deliver to, the log names the role in place of the address.
-        attempt === 0 ? error.includes(kind) : addresses.get(kind)?.has(url),
-      );
-    const taken = tries.find(accepted);
+  const findReached = (message: ReceivedMessage, recipient: Party): Reached => {
+    const tries = deliveries.filter(
+      (each) =>
+        each.messageId === message.messageId &&
+        each.recipient === recipient.kind &&
+        (!message.created || Date.parse(each.at) >= message.created.getTime()),
+    );
+    const taken = tries.find(isAccepted);
     if (taken) return { recipient, isReached: true, why: `${taken.status}` };
     const isOver = tries.some(({ attempt }) => attempt === 0 || attempt >= finalTries);
     const answers = tries.map(({ status, error }) => status ?? error ?? "no response");
@@ -166,7 +137,7 @@ const reachedMessages = async (
   };
   return messages.map((message) => ({
     message,
-    reached: message.recipients.map((recipient) => reachedOf(message, recipient)),
+    reached: message.recipients.map((recipient) => findReached(message, recipient)),
   }));
 };
 
@@ -346,9 +317,6 @@ const quietMs = 100;
 const isOver = ({ reached }: ReachedMessage): boolean =>
   reached.every(({ isReached }) => isReached !== undefined);
 
-const hasReached = ({ reached }: ReachedMessage): boolean =>
-  reached.every(({ isReached }) => isReached === true);
-
 /** Returns a conversation that has not started yet. */
 export const testConversation = (
   { client, records, time, finalTries, handlers }: ConversationMeans,
@@ -371,7 +339,7 @@ export const testConversation = (
     const lines = await transcript();
     const so = lines === "" ? "There are no messages." : `The conversation so far:\n${lines}`;
     const failed = handlerFailures().map((line) => `A handler in the test failed: ${line}`);
-    return assertionError({ message: [said, so, ...failed].join("\n"), operator });
+    return assertionError([said, so, ...failed], operator);
   };
 
   /** The first matching message from somebody else, and its position. */
@@ -414,7 +382,7 @@ export const testConversation = (
       const one = wanted ?? (await find(expected));
       const within = `within ${withinMs / 1000} s`;
       if (!one) throw await failure(`There was no ${expectedText(expected)} ${within}.`, "expect");
-      if (reached && !hasReached(one.found))
+      if (reached && !one.found.reached.every(({ isReached }) => isReached))
         throw await failure(
           `The ${expectedText(expected)} was sent, but did not reach its recipients ${within}.`,
           "expect",

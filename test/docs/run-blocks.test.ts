@@ -46,7 +46,7 @@ const notRun: readonly (readonly [page: string, code: RegExp, reason: string])[]
   ["sdk/runtime/message-memory.ts", /redis/, "needs Redis; the first bot has it"],
   ["sdk/runtime/pkce.ts", /./, "needs a browser; the first bot signs a user in"],
   ["sdk/testing/emulated-stack.ts", /./, "needs Pulumi; test/built/testing-kit.test.ts has it"],
-  ["sdk/testing/pulumi-runs.ts", /./, "needs Pulumi"],
+  ["sdk/testing/checks.ts", /./, "needs Pulumi"],
   ["sdk/testing/test-conversation.ts", /ada\.expect/, "sends nothing"],
 ];
 

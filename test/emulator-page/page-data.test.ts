@@ -341,7 +341,7 @@ test("a failed delivery is listed with its fault and its client application", as
   const application = "clientapplications/20000000-0000-4000-8000-000000000001";
   expect(attempt?.subjects).toContain(application);
   const { json } = await service.control("GET", "/deliveries?since=0");
-  const tried = ["at", "attempt", "error", "messageId", "type", "url"];
+  const tried = ["at", "attempt", "error", "messageId", "recipient", "type", "url"];
   expect(Object.keys(entriesIn({ json }, "json")[0] ?? {}).sort()).toEqual(tried);
 });
 

@@ -22,6 +22,7 @@ test("an entry of the log says when, where, what and how it went", async () => {
     {
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       url: `${bot.url}/custom_bot`,
+      recipient: "custom_bot",
       messageId: "m-0001",
       type: "text",
       attempt: 1,

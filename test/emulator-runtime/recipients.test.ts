@@ -79,6 +79,7 @@ test("where nobody is the customer's application the log says so, and the messag
   expect(log.find(({ messageId }) => messageId === "m-2")).toEqual({
     at: expect.any(String),
     url: "",
+    recipient: "customer",
     messageId: "m-2",
     type: "text",
     attempt: 0,
