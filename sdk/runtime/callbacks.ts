@@ -180,20 +180,17 @@ const messageWork = <T extends AnyMessageType>(
 };
 
 /** The messages of one conversation that wait. */
-interface Queue {
+interface ConversationQueue {
   last: Promise<unknown>;
   waiting: number;
 }
-
-/** A conversation, and its messages of one call. */
-type Group<T extends AnyMessageType> = readonly [string, readonly ReceivedMessage<T>[]];
 
 /** Work that starts here starts after the caller has been answered. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Messages that wait for their work: in order within a conversation, conversations side by side. */
 class MessageQueues<T extends AnyMessageType> {
-  readonly #queues = new Map<string, Queue>();
+  readonly #queues = new Map<string, ConversationQueue>();
   readonly #pending = new Map<string, Promise<WorkResult>>();
   #waiting = 0;
 
@@ -211,20 +208,15 @@ class MessageQueues<T extends AnyMessageType> {
   ) {}
 
   /**
-   * Takes those messages of one call that fit. Their work begins later, never at once.
+   * Takes the messages of one call. Their work begins later, never at once.
    *
-   * @returns the results of those that were taken; `full`: some were not, since too many wait in
-   * their conversation, or in all
+   * @returns their results; undefined if too many wait in one of their conversations, or in all
    */
-  add(messages: readonly ReceivedMessage<T>[]) {
-    const groups = [...Map.groupBy(messages, ({ conversationId }) => conversationId)];
-    const left = this.#tooMany(groups);
-    // All of the call comes again: what could not be distinguished from its repeat then has to wait, too.
-    const isLeft = (group: Group<T>): boolean =>
-      left.has(group) ||
-      (left.size > 0 && group[1].some((message) => messageKey(message) === undefined));
-    const taken = groups.filter((group) => !isLeft(group)).flatMap(([, group]) => group);
-    return { full: left.size > 0, results: taken.map((message) => this.#joined(message)) };
+  add(messages: readonly ReceivedMessage<T>[]): readonly Promise<WorkResult>[] | undefined {
+    const added = messages.filter((message) => !this.#findPending(message));
+    const groups = Map.groupBy(added, ({ conversationId }) => conversationId);
+    const fits = [...groups].every(([id, { length }]) => this.#fits(id, length, added.length));
+    return fits ? messages.map((message) => this.#join(message)) : undefined;
   }
 
   /** When all work is done, also what is added meanwhile. */
@@ -234,41 +226,33 @@ class MessageQueues<T extends AnyMessageType> {
     }
   }
 
-  #tooMany(groups: readonly Group<T>[]): ReadonlySet<Group<T>> {
-    let before = 0;
-    const full = groups.filter(([id, group]) => {
-      const isPending = (message: ReceivedMessage<T>): boolean =>
-        this.options.joins && this.#pending.has(messageKey(message) ?? "");
-      const count = group.filter((message) => !isPending(message)).length;
-      if (!this.#fits(id, count, before)) return true;
-      before += count;
-      return false;
-    });
-    return new Set(full);
+  #findPending(message: ReceivedMessage<T>): Promise<WorkResult> | undefined {
+    return this.options.joins ? this.#pending.get(messageKey(message) ?? "") : undefined;
   }
 
-  #fits(conversationId: string, count: number, before: number): boolean {
+  /** @param added how many messages of its call are not pending, here and in all */
+  #fits(conversationId: string, addedHere: number, added: number): boolean {
     const { maxWaiting, maxWaitingPerConversation } = this.options;
     const here = this.#queues.get(conversationId)?.waiting ?? 0;
-    const inAll = this.#waiting + before + count;
+    const inAll = this.#waiting + added;
     // A call that alone is longer than the limit gets through when nothing waits.
-    if (this.#waiting + before === 0) return true;
+    if (this.#waiting === 0) return true;
     // As much again is kept for conversations in which nothing waits: others must not block them.
     if (here === 0) return inAll <= 2 * maxWaiting;
-    return here + count <= maxWaitingPerConversation && inAll <= maxWaiting;
+    return here + addedHere <= maxWaitingPerConversation && inAll <= maxWaiting;
   }
 
-  #joined(message: ReceivedMessage<T>): Promise<WorkResult> {
+  #join(message: ReceivedMessage<T>): Promise<WorkResult> {
+    const pending = this.#findPending(message);
+    if (pending) return pending;
+    const result = this.#enqueue(message);
     const key = this.options.joins ? messageKey(message) : undefined;
-    if (key === undefined) return this.#queued(message);
-    const known = this.#pending.get(key);
-    if (known) return known;
-    const result = this.#queued(message);
+    if (key === undefined) return result;
     this.#pending.set(key, result);
     return result.finally(() => this.#pending.delete(key));
   }
 
-  #queued(message: ReceivedMessage<T>): Promise<WorkResult> {
+  #enqueue(message: ReceivedMessage<T>): Promise<WorkResult> {
     const { conversationId } = message;
     const queue = this.#queues.get(conversationId) ?? { last: nextTurn(), waiting: 0 };
     this.#queues.set(conversationId, queue);
@@ -456,7 +440,8 @@ const answering = <T extends AnyMessageType>(options: CompleteOptions<T>) => {
       if (isLate) return lateAnswer;
       if (received.unreadable > 0) void report(unreadableEntries(received.unreadable));
       const wanted = received.messages.filter(isWanted);
-      const { full, results } = queues.add(wanted);
+      const results = queues.add(wanted);
+      if (!results) return refusals.later;
       if (joins) {
         // The work goes on; when the call comes again it may be done.
         lateAnswer = refusals.later;
@@ -465,7 +450,7 @@ const answering = <T extends AnyMessageType>(options: CompleteOptions<T>) => {
         if (worked.includes("failed")) return refusals.failed;
         if (worked.includes("elsewhere")) return refusals.later;
       }
-      return full ? refusals.later : { status: 202 };
+      return { status: 202 };
     };
 
     const tooSlow = clock.sleep(answerWithinMs, done.signal).then(late, late);

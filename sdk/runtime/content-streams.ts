@@ -4,6 +4,7 @@ import { rename, rm, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import type { ReadableStream, WritableStream } from "node:stream/web";
 import { types } from "node:util";
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { endQuietly, inputInvalid } from "./caller-input.js";
@@ -16,27 +17,11 @@ import { type Pieces, rejectedBy } from "./content-transfer.js";
  */
 export type ContentSource = string | Uint8Array | ArrayBuffer | Blob | Pieces | (() => Pieces);
 
-/** A stream of the caller's that is ours to read, and to end. */
-interface CallerStream {
-  readonly pieces: Pieces;
-  /** Ends it, read or not, so that its source stops. Never fails. */
-  stop(): void;
-}
-
-/** A stream of node:stream, or anything like it. */
-type NodeReadable = Pieces & {
-  destroy(): unknown;
-  on(event: "error", listener: (error: unknown) => void): unknown;
-};
-
-/** A stream of the web. */
-type WebReadable = Pieces & Pick<ReadableStream<Uint8Array>, "getReader">;
-
 const has = (value: object, ...methods: readonly string[]): boolean =>
   methods.every((name) => typeof Reflect.get(value, name) === "function");
 
-const isNode = (source: Pieces): source is NodeReadable => has(source, "destroy", "on", "pipe");
-const isWebSource = (source: Pieces): source is WebReadable => has(source, "getReader");
+const isNodeReadable = (source: object): source is Readable => has(source, "destroy", "on", "pipe");
+const isWebReadable = (source: object): source is ReadableStream => has(source, "getReader");
 
 /** Whether pieces can be read from a value. */
 const isPieces = (value: unknown): value is Pieces =>
@@ -49,36 +34,21 @@ const isBlob = (source: object): source is Blob =>
 /** Why nothing can be read from a stream, found before anything is sent; undefined if all is well. */
 const whyUnreadable = (source: Pieces): string | undefined => {
   const is = (name: string): boolean => Reflect.get(source, name) === true;
-  if (isWebSource(source) && is("locked")) return "another reader has locked the stream";
-  const isOver = isNode(source) && (is("destroyed") || is("readableEnded"));
+  if (isWebReadable(source) && is("locked")) return "another reader has locked the stream";
+  const isOver = isNodeReadable(source) && (is("destroyed") || is("readableEnded"));
   return isOver ? "the stream has already been read or closed" : undefined;
 };
 
-/** The pieces of a stream of the web: by a reader, since an iterator cannot be ended while it waits. */
-async function* piecesRead(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-): Pieces & AsyncGenerator<Uint8Array> {
-  for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
-}
-
-/** Takes a stream over. */
-const callerStream = (source: Pieces): CallerStream => {
-  if (isNode(source)) {
-    // It may fail before anybody reads it; the reader then gets the error.
-    source.on("error", () => {});
-    return { pieces: source, stop: () => endQuietly(() => source.destroy()) };
-  }
-  if (isWebSource(source)) {
-    const reader = source.getReader();
-    return { pieces: piecesRead(reader), stop: () => endQuietly(() => reader.cancel()) };
-  }
-  const iterator = source[Symbol.asyncIterator]();
-  if (typeof iterator?.next !== "function")
-    throw new TypeError("the source's Symbol.asyncIterator method does not return an iterator");
-  return {
-    pieces: { [Symbol.asyncIterator]: () => iterator },
-    stop: () => endQuietly(() => iterator.return?.()),
-  };
+/** Takes a stream over, as one of Node, which can be ended even while it waits. */
+const takeOver = (source: Pieces): Readable => {
+  const readable = isNodeReadable(source)
+    ? source
+    : isWebReadable(source)
+      ? Readable.fromWeb(source)
+      : Readable.from(source);
+  // It may fail before anybody reads it; the reader then gets the error.
+  readable.on("error", () => {});
+  return readable;
 };
 
 /** A source ready to be read. */
@@ -90,14 +60,14 @@ export interface OpenContent {
   /** Whether the source can be read again. */
   readonly repeatable: boolean;
   /** Opens the source so that it can be read once. */
-  open(): CallerStream;
+  open(): Readable;
   /** Closes a stream that the caller opened, whether or not it was read. */
   stop(): void;
 }
 
 const pieceBytes = 64 * 1024;
 
-async function* piecesOf(bytes: Uint8Array): Pieces & AsyncGenerator<Uint8Array> {
+async function* cutBytes(bytes: Uint8Array): Pieces & AsyncGenerator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += pieceBytes) {
     yield bytes.subarray(start, start + pieceBytes);
   }
@@ -107,10 +77,10 @@ const invalidSource = (rule: string): ConversationError => inputInvalid("upload 
 
 const ours = { repeatable: true, stop: () => {} } as const;
 
-const ofBytes = (bytes: Uint8Array): OpenContent => ({
+const openBytes = (bytes: Uint8Array): OpenContent => ({
   ...ours,
   size: bytes.byteLength,
-  open: () => callerStream(piecesOf(bytes)),
+  open: () => Readable.from(cutBytes(bytes)),
 });
 
 /**
@@ -122,43 +92,39 @@ export const openContent = async (source: ContentSource): Promise<OpenContent> =
   if (typeof source === "string") {
     const found = await stat(source).catch(() => undefined);
     if (!found?.isFile()) throw invalidSource(`${JSON.stringify(source)} is not a readable file`);
-    const open = () => callerStream(createReadStream(source, { highWaterMark: pieceBytes }));
+    const open = () => takeOver(createReadStream(source, { highWaterMark: pieceBytes }));
     return { ...ours, name: basename(source), size: found.size, open };
   }
   // Recognized by their behavior, not by their class: a test runner may have its own realms.
-  if (types.isUint8Array(source)) return ofBytes(source);
-  if (types.isArrayBuffer(source)) return ofBytes(new Uint8Array(source));
+  if (types.isUint8Array(source)) return openBytes(source);
+  if (types.isArrayBuffer(source)) return openBytes(new Uint8Array(source));
   if (typeof source === "function") {
     const open = () => {
       const opened: unknown = source();
       if (!isPieces(opened)) throw new TypeError("the function does not return a stream");
-      return callerStream(opened);
+      return takeOver(opened);
     };
     return { ...ours, open };
   }
   if (typeof source === "object" && source !== null && isBlob(source)) {
     const name = "name" in source && typeof source.name === "string" ? { name: source.name } : {};
-    return { ...ours, ...name, size: source.size, open: () => callerStream(source.stream()) };
+    return { ...ours, ...name, size: source.size, open: () => takeOver(source.stream()) };
   }
   if (!isPieces(source)) throw invalidSource("the source must be a path, bytes, or a stream");
   const rule = whyUnreadable(source);
   if (rule !== undefined) throw invalidSource(rule);
-  const stream = callerStream(source);
-  return { repeatable: false, open: () => stream, stop: stream.stop };
+  const stream = takeOver(source);
+  return { repeatable: false, open: () => stream, stop: () => endQuietly(() => stream.destroy()) };
 };
 
 /** Opens a source, yields its chunks, and closes it. A read failure becomes a ConversationError. */
-export async function* readable(open: () => CallerStream): Pieces & AsyncGenerator<Uint8Array> {
-  let stream: CallerStream | undefined;
+export async function* readable(open: () => Readable): Pieces & AsyncGenerator<Uint8Array> {
   try {
-    stream = open();
-    yield* stream.pieces;
+    yield* open();
   } catch (error) {
     const text =
       "Could not upload an asset because reading the source failed. For details, see the cause.";
     throw new ConversationError("INPUT_INVALID", text, {}, "none", { cause: error });
-  } finally {
-    stream?.stop();
   }
 }
 
@@ -200,8 +166,10 @@ export interface OpenTarget {
 
 const invalidTarget = (rule: string): ConversationError => inputInvalid("download an asset", rule);
 
-const isWebTarget = (target: NodeJS.WritableStream | WebTarget): target is WebTarget =>
-  has(target, "getWriter");
+const isNodeWritable = (target: object): target is NodeJS.WritableStream =>
+  has(target, "write", "end", "on", "once", "off");
+
+const isWebTarget = (target: object): target is WritableStream => has(target, "getWriter");
 
 /** The signal ends the writing even if the target or the progress callback is stuck. */
 const piped = async (
@@ -229,33 +197,6 @@ const toFile = async (pieces: Pieces, path: string, writing: Writing): Promise<v
   }
 };
 
-/** A stream of the web may fail with anything, even with nothing. */
-const errorOf = (cause: unknown): Error =>
-  cause instanceof Error ? cause : new Error("the target failed", { cause });
-
-const whenDone = (promise: Promise<void>, done: (error?: Error) => void): void =>
-  void promise.then(
-    () => done(),
-    (cause) => done(errorOf(cause)),
-  );
-
-/** A stream of the web as one of Node. */
-const overWeb = (target: WebTarget): Writable => {
-  const writer = target.getWriter();
-  const writable = new Writable({
-    write: (piece: Uint8Array, _encoding, done) => whenDone(writer.write(piece), done),
-    final: (done) => whenDone(writer.close(), done),
-    destroy: (error, done) => {
-      if (error) void writer.abort(error).catch(() => {});
-      done(error);
-    },
-  });
-  writable.on("error", () => {});
-  // A target that fails by itself takes nothing more, not even what it is waiting for.
-  writer.closed?.catch((cause) => writable.destroy(errorOf(cause)));
-  return writable;
-};
-
 const whyClosed = (target: object): string | undefined => {
   const is = (name: string): boolean => Reflect.get(target, name) === true;
   if (is("locked")) return "another writer has locked the target";
@@ -281,10 +222,11 @@ export const openTarget = (target: DownloadTarget): OpenTarget => {
   const why = whyClosed(target);
   if (why) throw invalidTarget(why);
   if (isWebTarget(target)) {
-    const write: OpenTarget["write"] = (pieces, writing) => piped(pieces, overWeb(target), writing);
+    const write: OpenTarget["write"] = (pieces, writing) =>
+      piped(pieces, Writable.fromWeb(target), writing);
     return { write, leave: () => {} };
   }
-  if (!has(target, "write", "end", "on", "once", "off")) {
+  if (!isNodeWritable(target)) {
     throw invalidTarget("the target must be a path or a stream");
   }
   // It may fail while no content has come yet; whoever writes to it then gets the error.

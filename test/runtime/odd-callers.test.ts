@@ -7,34 +7,8 @@ import { status } from "./support/asset-hub.js";
 import { call, message, never, progressed, receiver, served } from "./support/callback-calls.js";
 import { hubWith, named, whole } from "./support/many-transfers.js";
 
-const fails = (): never => {
-  throw new Error("cannot be ended");
-};
-
 const three: UploadOptions = { ...named, size: 3 };
 const okay = status(200);
-
-/** Pieces whose reader ends them in a way of its own. */
-const piecesThat = (ending: () => unknown): AsyncIterable<Uint8Array> => {
-  let given = 0;
-  const iterator = {
-    next: async () => (given++ ? { done: true } : { done: false, value: Buffer.from("abc") }),
-    return: ending,
-  };
-  return Object.assign(Object.create(null), { [Symbol.asyncIterator]: () => iterator });
-};
-
-test.each<[string, () => unknown]>([
-  ["fails", fails],
-  ["fails later", async () => fails()],
-  ["is no promise", () => ({ done: true })],
-  ["is nothing", () => undefined],
-  ["cannot be waited for", () => new Proxy({}, { get: fails })],
-  ["never ends", never],
-])("a stream whose ending %s is sent all the same", async (_, ending) => {
-  await using hub = await hubWith(okay);
-  expect(await hub.client.assets.upload(piecesThat(ending), three)).toMatchObject({ size: 3 });
-});
 
 test("bytes of another realm are bytes", async () => {
   await using hub = await hubWith(okay);
