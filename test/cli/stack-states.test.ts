@@ -269,23 +269,7 @@ test("locks of other stacks, projects and backends are none of ours", async () =
   expect(await (await reader(`file://${folder}`))()).toMatchObject({ state: "locked" });
 });
 
-test.each([
-  [true, { state: "locked" }],
-  [false, { state: "free" }],
-])("Pulumi Cloud: update in progress %s", async (updateInProgress, expected) => {
-  const stacks = [
-    { name: "dev", current: false, updateInProgress: true },
-    { name: "prod", current: true, updateInProgress },
-  ];
-  for (const stack of [undefined, "prod", "acme/shop/prod"])
-    expect(await (await reader("https://api.pulumi.com", stacks, stack))()).toMatchObject(expected);
-});
-
 test("what cannot be seen is unknown, with the reason", async () => {
-  expect(await (await reader("s3://states"))()).toEqual({
-    state: "unknown",
-    why: "the backend s3 does not expose its locks",
-  });
   expect(await (await reader("https://api.pulumi.com", []))()).toMatchObject({ state: "unknown" });
   const nowhere = join(temporaryFolder(), "none");
   expect(await (await reader(`file://${nowhere}`))()).toEqual({

@@ -1,28 +1,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { explainSetUp } from "../../../cli/explain/explain-command.js";
 import { savedAccount } from "../../../cli/inventory/account-source.js";
 import { accessService } from "../../../cli/inventory/open-account.js";
 import { type AccountReading, readAccount } from "../../../cli/inventory/read-account.js";
-import { progressOn } from "../../../cli/terminal/progress.js";
 import { startEmulator } from "../../../emulator/index.js";
-import { conversationLimit } from "../../../provider/pacing/plan-rates.js";
 import { channel } from "../../../provider/resources/channel.js";
 import { resources } from "../../../provider/resources/index.js";
 import { connectService } from "../../../provider/service/connect.js";
 import type { WireObject } from "../../../provider/service/lists.js";
-import { type Plan, plans } from "../../../provider/service/plans.js";
 import { readSettings } from "../../../provider/service/settings.js";
 import { kindOf } from "../../emulator/running.js";
-import { EmulatedTime } from "../../forecast/support/emulated-time.js";
 import { connected } from "../../service/support/connected.js";
 import { type Handler, json } from "../../service/support/fake-hub.js";
 import { withoutPace } from "../../support/cli-project.js";
 import { settingsOf } from "../../support/emulated.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
 import { roleOf } from "../../support/forms.js";
-import { oddAccount } from "../../support/odd-account.js";
 
 /** An emulator on the real clock, as changes of others happen while lists are under way. */
 const hub = async (environment: Readonly<Record<string, string>> = {}) => {
@@ -229,25 +223,6 @@ test("a service that does not answer is reported at once, and once for all calls
   expect(said).toEqual([[expect.stringMatching(refusal), "failure"]]);
 });
 
-test("without a terminal, too: in a line of its own", async () => {
-  const env = { ...nowhere, PATH: "/nowhere" };
-  const ended = new AbortController();
-  let written = "";
-  const progress = progressOn({
-    write: (text) => {
-      written += text;
-      if (written.includes("Retrying")) setImmediate(() => ended.abort());
-    },
-  });
-  await expect(explainSetUp({ env, progress, signal: ended.signal })).rejects.toThrow(/canceled/);
-  const lines = written.split("\n").filter((line) => line !== "");
-  expect(lines).toEqual([
-    "Reading the account …",
-    expect.stringMatching(refusal),
-    expect.stringMatching(/^✗ Reading the account/),
-  ]);
-});
-
 const seed = Number(process.env.MOVING_SEED ?? 20_261_122);
 const runs = Number(process.env.MOVING_RUNS ?? 60);
 
@@ -299,48 +274,3 @@ test("what is called consistent was there at one moment, whatever comes and goes
   );
   expect(consistent).toBeGreaterThan(runs / 4);
 });
-
-const each = 167;
-/** One of ten objects, which shows how many there are, and all again on pages of 75. */
-const pages = 4;
-
-/** Reads an account on the clock of the emulator. */
-const reading = async (plan: Plan, burst: number) => {
-  const started = await startEmulator({ clock: "manual", plan, burst });
-  onTestFinished(() => started.close());
-  await new EmulatorControl(started).control("PUT", "/snapshot", {
-    version: 1,
-    objects: oddAccount(each),
-  });
-  const clock = new EmulatedTime(started);
-  clock.install();
-  const work = readAccount(clock.connect(plan, burst), { clock });
-  const seconds = await clock.seconds(work);
-  const { kinds, consistent } = await work;
-  const objects = kinds.map((kind) => kind.objects.size);
-  return { seconds, consistent, objects, calls: clock.accepted };
-};
-
-/** All lists beside each other, each as fast as its bucket gives calls. */
-const ideal = (plan: Plan, burst: number): number =>
-  Math.max(
-    ...resources.map(({ collection }) => {
-      const { rate } = conversationLimit({ method: "GET", template: `/${collection}` }, plan);
-      return Math.max(0, pages - burst) / rate;
-    }),
-  );
-
-test.each(plans.flatMap((plan) => [1, 2].map((burst) => ({ plan, burst }))))(
-  "1,002 objects on $plan, burst $burst: no more calls than pages, within 1.05 of what the rates allow",
-  async ({ plan, burst }) => {
-    const { seconds, objects, calls, consistent } = await reading(plan, burst);
-    expect({ objects, calls, consistent }).toEqual({
-      objects: resources.map(() => each),
-      calls: pages * resources.length,
-      consistent: true,
-    });
-    const least = ideal(plan, burst);
-    expect(seconds).toBeGreaterThanOrEqual(least * 0.99);
-    expect(seconds / least).toBeLessThanOrEqual(1.05);
-  },
-);
