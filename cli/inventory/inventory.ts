@@ -22,6 +22,7 @@ import {
   accountIn,
   heldObjects,
   openedValues,
+  resourcesOf,
   type StackExport,
   type StateResource,
 } from "../pulumi/stack-documents.js";
@@ -176,7 +177,7 @@ export const inventoryOf = (reading: StackReading): Inventory => {
   const { accounts, document } = reading;
   const judge = judgeObjects(reading.states, reading.names);
   const opened = new Set(accounts.flatMap(({ names }) => names));
-  const managed = heldObjects(document).flatMap(({ definition, id, resource }) => {
+  const managed = heldObjects(resourcesOf(document)).flatMap(({ definition, id, resource }) => {
     const of = accountIn(resource);
     if (!opened.has(of)) return [];
     const account = accountNamed(reading, of);
@@ -217,7 +218,7 @@ const assertSameEmulator = (
   if (env[addressesVariable] === undefined) return;
   const kinds = accounts.flatMap(({ reading }) => reading.kinds);
   if (kinds.some(({ objects, problem }) => objects.size > 0 || problem !== undefined)) return;
-  const held = heldObjects(document).length;
+  const held = heldObjects(resourcesOf(document)).length;
   if (held === 0) return;
   throw new CommandFailure(
     `This emulator is empty: it contains none of the objects of ${project}/${stack} (${held} in its state). Nothing was done. Start the emulator with the file that contains them (--data <file>), or run the command without the emulator.`,

@@ -1,4 +1,3 @@
-import type { Definition } from "../../provider/definition/define.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { isId } from "../../provider/kernel/object-id.js";
 import type { Service } from "../../provider/service/connect.js";
@@ -6,44 +5,30 @@ import { setUpOperation } from "../../provider/service/operations.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import {
   accountIn,
-  definitionOfType,
+  heldObjects,
   logicalName,
   type StateResource,
 } from "../pulumi/stack-documents.js";
 import { askService } from "./open-account.js";
 import type { AccountName } from "./stack-accounts.js";
 
-interface HeldObject {
-  readonly definition: Definition;
-  readonly id: string;
-  readonly name: string;
-}
-
 /** One object may have been deleted by hand; this many of different kinds hardly. */
 const mostAsked = 3;
 
-const objectIn = ({
-  urn,
-  type,
-  id,
-  external,
-  delete: leaving,
-}: StateResource): readonly HeldObject[] => {
-  const definition = definitionOfType(type);
-  if (!definition || !id || !isId(id) || external || leaving) return [];
-  return [{ definition, id, name: logicalName(urn) }];
-};
-
 /** Objects of an account that are worth checking: of different kinds if possible. */
-const examples = (held: readonly StateResource[], account: AccountName): readonly HeldObject[] => {
-  const own = held.filter((resource) => accountIn(resource) === account);
-  const all = own.flatMap(objectIn);
-  const kinds = new Map(all.map((object) => [object.definition, object]));
-  return [...new Set([...kinds.values(), ...all])].slice(0, mostAsked);
+const chooseExamples = (held: readonly StateResource[], account: AccountName) => {
+  const own = heldObjects(held).filter(
+    ({ id, resource }) => isId(id) && accountIn(resource) === account,
+  );
+  const kinds = new Map(own.map((object) => [object.definition, object]));
+  return [...new Set([...kinds.values(), ...own])].slice(0, mostAsked);
 };
 
 /** Whether an object exists. A 404 is trusted, as it leads to a sentence, not to a deletion. */
-const isThere = async ({ request }: Service, { definition, id }: HeldObject): Promise<boolean> => {
+const exists = async (
+  { request }: Service,
+  { definition, id }: ReturnType<typeof chooseExamples>[number],
+): Promise<boolean> => {
   try {
     await request(setUpOperation(definition, "get"), { id });
     return true;
@@ -51,14 +36,6 @@ const isThere = async ({ request }: Service, { definition, id }: HeldObject): Pr
     if (isConversationError(error, "NOT_FOUND")) return false;
     throw error;
   }
-};
-
-const missingAmong = async (
-  service: Service,
-  objects: readonly HeldObject[],
-): Promise<readonly HeldObject[]> => {
-  for (const object of objects) if (await isThere(service, object)) return [];
-  return objects;
 };
 
 /** Whether a state and the settings match. */
@@ -86,14 +63,15 @@ export const stateStanding = async (
   { env, signal }: { readonly env: NodeJS.ProcessEnv; readonly signal?: AbortSignal | undefined },
 ): Promise<StateStanding> => {
   const { baseUrl, profile } = settings;
-  const objects = examples(held, profile);
+  const objects = chooseExamples(held, profile);
   if (objects.length === 0) return { asked: 0 };
   const service = askService(settings, env, signal);
   try {
-    const missing = await missingAmong(service, objects);
-    if (missing.length === 0) return { asked: objects.length };
-    const names = missing.map(
-      ({ definition: { kind }, name }) => `${kind} ${JSON.stringify(name)}`,
+    for (const object of objects)
+      if (await exists(service, object)) return { asked: objects.length };
+    const names = objects.map(
+      ({ definition: { kind }, resource: { urn } }) =>
+        `${kind} ${JSON.stringify(logicalName(urn))}`,
     );
     return {
       asked: objects.length,

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 
@@ -78,59 +79,6 @@ const HURRY_MS = 3000;
 /** Time for the output of a command that has ended; something else may hold it open. */
 const OUTPUT_MS = 1000;
 
-/** Collects a command's output while it runs. */
-const collect = (out: Readable, err: Readable, onLine: (line: string) => void = () => {}) => {
-  const stdout: string[] = [];
-  const lastLines: string[] = [];
-  const take = (line: string): void => {
-    lastLines.push(line);
-    if (lastLines.length > LAST_LINES) lastLines.shift();
-    onLine(line);
-  };
-  const crlfDelay = Number.POSITIVE_INFINITY;
-  createInterface({ input: out, crlfDelay }).on("line", (line) => {
-    stdout.push(line);
-    take(line);
-  });
-  createInterface({ input: err, crlfDelay }).on("line", take);
-  return { stdout, lastLines };
-};
-
-/** Stops a command on request, or when its time is over. */
-const stopper = (child: ChildProcess, { signal, timeoutMs, stops = STOPS }: CommandOptions) => {
-  const timers: NodeJS.Timeout[] = [];
-  let timedOut = false;
-  let stopped = false;
-  const send = (step: Stops[number]) => {
-    stopped = true;
-    timers.push(setTimeout(() => signalCommand(child, step.signal), step.afterMs));
-  };
-  const stop = () => {
-    for (const step of stops) send(step);
-  };
-  const overtime = () => {
-    timedOut = true;
-    stop();
-  };
-  if (timeoutMs !== undefined) timers.push(setTimeout(overtime, timeoutMs));
-  signal?.addEventListener("abort", stop, { once: true });
-  if (signal?.aborted) stop();
-  return {
-    timedOut: () => timedOut,
-    stopped: () => stopped,
-    /** Asks once more, and leaves it less time. */
-    hurry: () => {
-      const last = stops.findLast((step) => step.signal !== "SIGKILL");
-      if (last) send({ signal: last.signal, afterMs: 0 });
-      send({ signal: "SIGKILL", afterMs: HURRY_MS });
-    },
-    settle: () => {
-      for (const timer of timers) clearTimeout(timer);
-      signal?.removeEventListener("abort", stop);
-    },
-  };
-};
-
 /** The commands that are running: each asks its command to hurry, and resolves when it has ended. */
 const running = new Set<() => Promise<unknown>>();
 
@@ -146,53 +94,83 @@ export const endCommands = async (): Promise<void> => {
  * Runs a command to completion in a process group of its own, so that a Ctrl-C in the terminal
  * reaches it only once, through `signal`. What is left of the group when the command or this process
  * ends is killed, unless this process is killed itself.
+ *
+ * @throws Error if the command cannot be started
  */
-export const runCommand = (
+export const runCommand = async (
   command: string,
   args: readonly string[],
   options: CommandOptions = {},
-): Promise<Ended> =>
-  new Promise((done, failed) => {
-    const child = spawn(command, args, {
-      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-      env: options.env ?? process.env,
-      detached: process.platform !== "win32",
-      stdio: ["pipe", "pipe", "pipe"],
-    });
-    // A command that does not read may have closed it already.
-    child.stdin.on("error", () => undefined).end(options.input);
-    const { stdout, lastLines } = collect(child.stdout, child.stderr, options.onLine);
-    const { hurry, settle, stopped, timedOut } = stopper(child, options);
-    const abandon = () => killRest(child);
-    const end = () =>
-      new Promise((ended) => {
-        child.once("exit", ended).once("error", ended);
-        hurry();
-      });
-    running.add(end);
-    // Before any other exit handler: the command may write into folders that are removed.
-    process.prependListener("exit", abandon);
-    const release = (): void => {
-      settle();
-      running.delete(end);
-      process.off("exit", abandon);
-    };
-    let late: NodeJS.Timeout | undefined;
-    child.on("error", (error) => {
-      release();
-      failed(error);
-    });
-    child.on("exit", () => {
-      release();
-      if (stopped()) killRest(child);
-      else signalCommand(child, "SIGKILL");
-      late = setTimeout(() => {
-        child.stdout.destroy();
-        child.stderr.destroy();
-      }, OUTPUT_MS);
-    });
-    child.on("close", (code) => {
-      clearTimeout(late);
-      done({ code: code ?? undefined, stdout: stdout.join("\n"), lastLines, timedOut: timedOut() });
-    });
+): Promise<Ended> => {
+  const { cwd, env = process.env, input, onLine, signal, timeoutMs, stops = STOPS } = options;
+  const child = spawn(command, args, {
+    ...(cwd === undefined ? {} : { cwd }),
+    env,
+    detached: process.platform !== "win32",
+    stdio: ["pipe", "pipe", "pipe"],
   });
+  const closed = once(child, "close");
+  // A command that does not read may have closed it already.
+  child.stdin.on("error", () => undefined).end(input);
+  const stdout: string[] = [];
+  const lastLines: string[] = [];
+  const follow = (stream: Readable, lines: string[] = []): void => {
+    createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on("line", (line) => {
+      lines.push(line);
+      lastLines.push(line);
+      if (lastLines.length > LAST_LINES) lastLines.shift();
+      onLine?.(line);
+    });
+  };
+  follow(child.stdout, stdout);
+  follow(child.stderr);
+
+  const timers: NodeJS.Timeout[] = [];
+  let [isStopped, timedOut] = [false, false];
+  const stop = (steps: Stops): void => {
+    isStopped = true;
+    for (const step of steps)
+      timers.push(setTimeout(() => signalCommand(child, step.signal), step.afterMs));
+  };
+  const abort = (): void => stop(stops);
+  const overtime = (): void => {
+    timedOut = true;
+    abort();
+  };
+  if (timeoutMs !== undefined) timers.push(setTimeout(overtime, timeoutMs));
+  signal?.addEventListener("abort", abort, { once: true });
+  if (signal?.aborted) abort();
+  const hurry = (): Promise<unknown> => {
+    const last = stops.findLast((step) => step.signal !== "SIGKILL");
+    const steps: Stops = last ? [{ signal: last.signal, afterMs: 0 }] : [];
+    stop([...steps, { signal: "SIGKILL", afterMs: HURRY_MS }]);
+    return once(child, "exit").catch(() => undefined);
+  };
+  running.add(hurry);
+  // Before any other exit handler: the command may write into folders that are removed.
+  const abandon = (): void => killRest(child);
+  process.prependListener("exit", abandon);
+  let late: NodeJS.Timeout | undefined;
+  const release = (): void => {
+    for (const timer of timers) clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
+    running.delete(hurry);
+    process.off("exit", abandon);
+  };
+  child.once("exit", () => {
+    release();
+    if (isStopped) killRest(child);
+    else signalCommand(child, "SIGKILL");
+    late = setTimeout(() => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    }, OUTPUT_MS);
+  });
+  try {
+    const [code] = await closed;
+    return { code: code ?? undefined, stdout: stdout.join("\n"), lastLines, timedOut };
+  } finally {
+    clearTimeout(late);
+    release();
+  }
+};

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { Definition, Field } from "../../provider/definition/define.js";
+import type { Definition } from "../../provider/definition/define.js";
+import { valuesIn } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { urnParts } from "../../provider/kernel/owner.js";
 import { isSecretValue, secretSignature } from "../../provider/kernel/stand-ins.js";
@@ -114,22 +115,6 @@ export const openedSecrets = (value: unknown): unknown =>
 export const isEncrypted = (value: unknown): boolean =>
   isSecretValue(value) && secretIn(value) === undefined;
 
-/** Whether the state has a secret that its definition does not: the program made it one. */
-const holdsSealed = (
-  field: Field | undefined,
-  value: unknown,
-  isWanted: (value: unknown) => boolean,
-): boolean => {
-  if (!field || field.secret) return false;
-  if (isWanted(value)) return true;
-  if (field.type === "list" && Array.isArray(value))
-    return value.some((item) => holdsSealed(field.of, item, isWanted));
-  if (!isObject(value) || (field.type !== "object" && field.type !== "map")) return false;
-  return Object.entries(value).some(([name, of]) =>
-    holdsSealed(field.type === "map" ? field.of : field.fields[name], of, isWanted),
-  );
-};
-
 /**
  * Returns the names of the fields that contain a value that the program made secret. A secret
  * inside a list makes the whole list secret, so the item itself can no longer be identified.
@@ -142,7 +127,11 @@ export const sealedFields = (
   isWanted: (value: unknown) => boolean = isSecretValue,
 ): readonly string[] =>
   Object.entries(fields).flatMap(([name, field]) =>
-    holdsSealed(field, values[name], isWanted) ? [name] : [],
+    valuesIn({ [name]: field }, values).some(
+      ({ field: of, value }) => !of.secret && isWanted(value),
+    )
+      ? [name]
+      : [],
   );
 
 /** The top-level field of a path. */
@@ -187,8 +176,8 @@ interface HeldObject {
 }
 
 /** Returns the resources that represent an object: no lookups, and none that will be deleted. */
-export const heldObjects = (state: StackExport | undefined): readonly HeldObject[] =>
-  resourcesOf(state).flatMap((resource) => {
+export const heldObjects = (all: readonly StateResource[]): readonly HeldObject[] =>
+  all.flatMap((resource) => {
     const { type, id, external, delete: leaving } = resource;
     const definition = definitionOfType(type);
     return definition && id && !external && !leaving ? [{ definition, id, resource }] : [];
