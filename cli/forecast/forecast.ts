@@ -1,4 +1,5 @@
-import { burstShare, conversationLimit } from "../../provider/pacing/plan-rates.js";
+import { burstShare } from "../../provider/pacing/bucket.js";
+import { conversationLimit } from "../../provider/pacing/plan-rates.js";
 import type { Endpoint } from "../../provider/service/operations.js";
 import { monthlyQuotas, type Plan, plans } from "../../provider/service/plans.js";
 import {

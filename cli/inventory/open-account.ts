@@ -2,8 +2,8 @@ import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { durationText } from "../../provider/kernel/text.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
-import { servicePaces } from "../../provider/pacing/pacer.js";
-import { memoryBuckets } from "../../provider/pacing/shared-buckets.js";
+import { memoryBuckets } from "../../provider/pacing/bucket-store.js";
+import { servicePaces, waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
 import { type Pace, refusedText, type Wait, waitText } from "../../provider/service/pace.js";
@@ -137,7 +137,7 @@ export const askService = (
 ): Service => {
   const transport = httpTransport({ callTimeoutMs: longestCallMs, environment });
   return connectService(settings, {
-    ...{ transport, retry: { retries: 0 } },
+    ...{ transport, pace: waitOutRefusals(), retry: { retries: 0 } },
     ...(signal ? { signal } : {}),
   });
 };

@@ -275,11 +275,11 @@ export const runTraces = ({
     close: () => transport.close(),
   });
 
-  const connect: typeof connectService = (settings, options = {}) => {
+  const connect: typeof connectService = (settings, options) => {
     const { pace, transport = httpTransport() } = options;
     const service = connectService(settings, {
       ...options,
-      ...(pace ? { pace: paced(pace) } : {}),
+      pace: paced(pace),
       transport: observed(transport),
     });
     return {

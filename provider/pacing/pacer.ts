@@ -1,35 +1,16 @@
 import { hash } from "node:crypto";
-import type { Clock } from "../kernel/clock.js";
+import { type Clock, systemClock } from "../kernel/clock.js";
 import { type Endpoint, endpointName } from "../service/operations.js";
 import type { Pace, Wait } from "../service/pace.js";
-import type { Plan } from "../service/plans.js";
+import { type Plan, plans } from "../service/plans.js";
 import type { Settings } from "../service/setting-table.js";
 import { tokenEndpoint } from "../service/token.js";
-import {
-  type Admission,
-  type CallOutcome,
-  type Delay,
-  type EndpointLimiter,
-  queuePerEndpoint,
-  type Slept,
-  UnlimitedUntilRefused,
-} from "./endpoint-queue.js";
-import {
-  afterOutcome,
-  type Decide,
-  keptStep,
-  nextTurn,
-  ownAtFirst,
-  type StepEnd,
-} from "./limiter.js";
-import { burstShare, conversationLimit, type EndpointLimit, type PlanRates } from "./plan-rates.js";
-import {
-  type BucketStore,
-  memoryBuckets,
-  type SharedBucketsOptions,
-  sharedBuckets,
-} from "./shared-buckets.js";
-import { TenantPlan } from "./tenant-plan.js";
+import { type RateLimit, shareLimit } from "./bucket.js";
+import { type BucketStore, memoryBuckets, withLocalBuckets } from "./bucket-store.js";
+import { EndpointQueue, type QueueOptions } from "./endpoint-queue.js";
+import { bucketFilePath, fileBuckets } from "./file-buckets.js";
+import { conversationLimit, type EndpointLimit } from "./plan-rates.js";
+import { assertRedisPackage, redisBuckets, redisNeed, redisRefusal } from "./redis-buckets.js";
 
 /** What an endpoint allows on a plan. */
 type LimitTable = (endpoint: Endpoint, plan: Plan) => Pick<EndpointLimit, "rate" | "burst">;
@@ -55,8 +36,8 @@ export interface PacingOptions extends PacingHooks {
   /** The service's base URL, which identifies the owner of these buckets. Stored only as a hash. */
   readonly tenant: string;
   /**
-   * The tenant's plan. If omitted, the pacer starts with the highest plan, steps down while calls
-   * are refused, and steps up while they succeed.
+   * The tenant's plan. If omitted, the pacer starts with the highest plan, and steps down while
+   * calls are refused.
    */
   readonly plan?: Plan | undefined;
   /**
@@ -97,18 +78,104 @@ const harmless = <T>(hook: ((news: T) => void) | undefined) =>
     }
   });
 
+/** Returns a pace with one queue per endpoint, created on the first call to the endpoint. */
+const queueByEndpoint = (optionsFor: (endpoint: Endpoint) => QueueOptions): Pace => {
+  const queues = new Map<string, EndpointQueue>();
+  return (endpoint, attempt, signal) => {
+    const name = endpointName(endpoint);
+    let queue = queues.get(name);
+    if (!queue) {
+      const { method, template } = endpoint;
+      queue = new EndpointQueue({ method, template }, optionsFor({ method, template }));
+      queues.set(name, queue);
+    }
+    return queue.run(attempt, signal);
+  };
+};
+
+/** Without a known rate, only the pauses after refusals hold calls back. */
+const noLimit: RateLimit = { periodMs: 0, burst: 1 };
+
+/** The queue options of an endpoint with an unknown rate; it covers only this process. */
+const unlimited = (clock: Clock) => ({
+  clock,
+  store: memoryBuckets(() => clock.now()),
+  key: "",
+  limit: () => noLimit,
+});
+
+/**
+ * Returns a pace for unknown rates: calls are sent immediately, but after a 429, further calls to
+ * the same endpoint are held back, while calls to others continue. The wait is the time in
+ * Retry-After if there is one, otherwise 1, 2, 4, 8, 16 s (specification §8.1 rule 6).
+ */
+export const waitOutRefusals = ({
+  clock = systemClock,
+  onWait,
+}: {
+  readonly clock?: Clock | undefined;
+  readonly onWait?: ((wait: Wait) => void) | undefined;
+} = {}): Pace => queueByEndpoint(() => ({ ...unlimited(clock), onWait }));
+
+/** Refusals on an endpoint are forgotten after this many successful calls in a row. */
+const settledAfter = 4;
+
+/** Refusals that disprove the assumed plan. */
+const mostRefusals = 3;
+
+/** Refusals that cast doubt on a configured plan: other programs also cause them. */
+const mostConfiguredRefusals = 20;
+
+/** The tenant's plan, which all its endpoints share: as configured, or found out. */
+class TenantPlan {
+  current: Plan;
+  readonly #options: PacingOptions;
+  #isReported = false;
+
+  constructor(options: PacingOptions) {
+    this.#options = options;
+    this.current = options.plan ?? "enterprise";
+  }
+
+  /** Returns a listener for the answers of one endpoint. */
+  watch(rateOn: (plan: Plan) => number): QueueOptions["onAnswer"] {
+    let [refusals, accepted, plan] = [0, 0, this.current];
+    return (answer) => {
+      if (plan !== this.current) [refusals, accepted, plan] = [0, 0, this.current];
+      accepted = answer === "accepted" ? accepted + 1 : 0;
+      if (answer === "refused") refusals += 1;
+      if (accepted >= settledAfter) {
+        refusals = 0;
+        this.#reportGuess();
+      }
+      const lower = plans
+        .slice(0, plans.indexOf(plan))
+        .findLast((other) => rateOn(other) < rateOn(plan));
+      if (answer === "accepted" || lower === undefined) return;
+      if (this.#options.plan === undefined && refusals >= mostRefusals) this.current = lower;
+      if (this.#options.plan !== undefined && refusals >= mostConfiguredRefusals)
+        this.#reportDoubt();
+    };
+  }
+
+  #reportGuess(): void {
+    if (this.#isReported || this.#options.plan !== undefined || this.current === "enterprise")
+      return;
+    this.#isReported = true;
+    harmless(this.#options.onPlanGuess)?.(this.current);
+  }
+
+  #reportDoubt(): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
+    harmless(this.#options.onNotice)?.(
+      `The service repeatedly refuses calls at the rates of the configured ${this.current} plan. Other programs use the tenant's limits, or the tenant is on a lower plan: check the plan setting.`,
+    );
+  }
+}
+
 const isToken = ({ method, template }: Endpoint): boolean =>
   method === tokenEndpoint.method && template === tokenEndpoint.template;
-
-/** The listener for an unexpected plan. */
-const onGuessOf = ({ plan, onPlanGuess, onNotice }: PacingOptions) => {
-  if (plan === undefined) return harmless(onPlanGuess);
-  const notice = harmless(onNotice);
-  return (guess: Plan): void =>
-    notice?.(
-      `The tenant seems to be on the ${guess} plan, not the configured ${plan} plan: the service repeatedly refuses calls. Correct the plan setting.`,
-    );
-};
 
 /**
  * Keeps calls within the tenant's rate limits. Each combination of method and path template has its
@@ -121,24 +188,24 @@ export const pacedCalls = (options: PacingOptions): Pace => {
   const store = options.store ?? memoryBuckets(() => clock.now());
   // Others can read the store.
   const tenant = hash("sha256", options.tenant).slice(0, 16);
-  const plan = new TenantPlan({
-    store,
-    key: `${tenant}:plan ${options.plan ?? ""}`,
-    plan: options.plan,
-    onGuess: onGuessOf(options),
-  });
+  const plan = new TenantPlan(options);
   const isUnlimited = burst !== undefined && burst >= unlimitedBurst;
-  const limiterOf = (endpoint: Endpoint) => {
-    if (isToken(endpoint) || isUnlimited) return new UnlimitedUntilRefused(clock);
-    const key = `${tenant}:${endpointName(endpoint)}`;
-    const limitOn = (on: Plan) => ({
-      ...limits(endpoint, on),
-      ...(burst === undefined ? {} : { burst }),
-    });
-    return new BucketLimiter({ store, key, plan, limitOn, share });
-  };
-  const onWait = harmless(options.onWait);
-  return queuePerEndpoint(limiterOf, { clock, totalMs, announcedMs: shortMs, onWait });
+  const shared = { totalMs, announcedMs: shortMs, onWait: harmless(options.onWait) };
+  return queueByEndpoint((endpoint) => {
+    if (isToken(endpoint) || isUnlimited) return { ...unlimited(clock), ...shared };
+    const limitOn = (on: Plan) => {
+      const limit = limits(endpoint, on);
+      return { rate: limit.rate, burst: burst ?? limit.burst };
+    };
+    return {
+      clock,
+      store,
+      ...shared,
+      key: `${tenant}:${endpointName(endpoint)}`,
+      limit: () => shareLimit(limitOn(plan.current), share),
+      onAnswer: plan.watch((on) => limitOn(on).rate),
+    };
+  });
 };
 
 /** One of the tenant's services. */
@@ -175,77 +242,67 @@ export const servicePaces = (settings: Settings, options: ServicePacesOptions): 
   };
 };
 
-interface BucketLimiterOptions {
-  readonly store: BucketStore;
-  /** Name of the bucket in the store. */
-  readonly key: string;
-  /** Determines the applicable limit. */
-  readonly plan: TenantPlan;
-  readonly limitOn: (plan: Plan) => Pick<EndpointLimit, "rate" | "burst">;
-  /** Fraction of the rate, and of the burst, that may be used. */
-  readonly share: number;
+export interface SharedBucketsOptions {
+  readonly clock: Clock;
+  /**
+   * URL of Redis. If omitted, the buckets are shared at most among this user's processes on this
+   * machine.
+   */
+  readonly redisUrl?: string | undefined;
+  /** Where to look up XDG_CACHE_HOME. Default: the process environment. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Called once, with a readable sentence, when the buckets temporarily cannot be shared. */
+  readonly onNotice?: ((text: string) => void) | undefined;
+  /** Version of Node.js. Default: the running version. */
+  readonly nodeVersion?: string;
 }
 
 /**
- * The clocks of two machines differ slightly in speed: 500 ppm, the maximum that NTP corrects (RFC
- * 5905 §11.3).
+ * From this version on Node's SQLite prints no warning, which would end up in the engine's display.
  */
-const driftPart = 1.0005;
+const firstQuietMajor = 24;
 
-/** An endpoint with a known rate, whose bucket others may share. */
-class BucketLimiter implements EndpointLimiter {
-  readonly #options: BucketLimiterOptions;
-  readonly #rates: PlanRates;
-  #own = ownAtFirst;
-  #last: StepEnd<unknown> | undefined;
-  /** A store may take time, and each step needs the result of the previous one. */
-  #lastStep: Promise<unknown> = Promise.resolve();
+/** Time until a lost store is tried again, in milliseconds: Redis usually returns within seconds. */
+const redisAgainMs = 2_000;
+const fileAgainMs = 5_000;
 
-  constructor(options: BucketLimiterOptions) {
-    this.#options = options;
-    const rateOn = (plan: Plan): number => options.limitOn(plan).rate;
-    this.#rates = {
-      developer: rateOn("developer"),
-      basic: rateOn("basic"),
-      enterprise: rateOn("enterprise"),
+/** Machines that lose Redis do not see each other: assume that there are two. */
+const aloneShare = 0.5;
+
+/** One store for all profiles of a process, because they may belong to the same tenant. */
+const inProcess = new WeakMap<Clock, BucketStore>();
+
+/**
+ * Returns the bucket store: Redis if a URL is given; otherwise, a file in the cache folder or,
+ * before Node.js 24, the memory of this process. Opens the store only on the first call.
+ *
+ * @throws ConversationError `SETTINGS_INVALID` if the package for Redis is needed and missing
+ */
+export const sharedBuckets = (options: SharedBucketsOptions): BucketStore => {
+  const { clock, redisUrl, environment = process.env, onNotice } = options;
+  const now = (): number => clock.now();
+  const local = inProcess.get(clock) ?? memoryBuckets(now);
+  inProcess.set(clock, local);
+  if (redisUrl !== undefined) {
+    assertRedisPackage(redisNeed());
+    const onLost = (error: unknown): void => {
+      const said = redisRefusal(redisUrl, error);
+      onNotice?.(
+        said === undefined
+          ? "Could not reach Redis to share the rate limits. Until it is available again, this process uses half of each rate."
+          : `Redis refused to share the rate limits (${said}). Until this is fixed, this process uses half of each rate.`,
+      );
     };
+    const fallback = { local, share: aloneShare, now, againMs: redisAgainMs, onLost };
+    return withLocalBuckets(redisBuckets(redisUrl), fallback);
   }
-
-  ask(slept?: Slept): Promise<Admission | Delay> {
-    return this.#step((state, now, limit) => nextTurn(state, slept, now, limit), false);
-  }
-
-  async ended(admission: Admission, outcome: CallOutcome): Promise<void> {
-    const { plan, key } = this.#options;
-    const evidence = await this.#step(
-      (state, now, limit) => afterOutcome(state, admission, outcome, now, limit),
-      true,
+  const version = options.nodeVersion ?? process.versions.node;
+  if (Number.parseInt(version, 10) < firstQuietMajor) return local;
+  const path = bucketFilePath(environment);
+  const onLost = (error: unknown): void =>
+    onNotice?.(
+      `The rate limits are not shared with other processes for now: could not use ${path} (${error instanceof Error ? error.message : "unknown"}).`,
     );
-    if (evidence) await plan.learn(evidence, key, this.#rates);
-  }
-
-  /** @param isOutcome many outcomes do not change the bucket, and then the store is not called */
-  #step<R>(decide: Decide<R>, isOutcome: boolean): Promise<R> {
-    const { store, key, plan, limitOn, share } = this.#options;
-    const done = this.#lastStep.then(async () => {
-      const { rate, burst } = limitOn(await plan.current());
-      const periodMs = (1000 / (rate * share)) * driftPart;
-      const limit = { periodMs, burst, mostBurst: burstShare(burst, share) };
-      const own = this.#own;
-      const last = isOutcome ? this.#last : undefined;
-      const again = last && keptStep(decide, own, last.kept, last.now, limit);
-      // The store may repeat the step: then with the same knowledge.
-      const found =
-        again && again.state === last.kept
-          ? again.result
-          : await store.change(key, (kept, now, part) =>
-              keptStep(decide, own, kept, now, { ...limit, periodMs: periodMs / part }),
-            );
-      this.#own = found.own;
-      this.#last = found;
-      return found.result;
-    });
-    this.#lastStep = done.catch(() => {});
-    return done;
-  }
-}
+  const fallback = { local, share: 1, now, againMs: fileAgainMs, onLost };
+  return withLocalBuckets(fileBuckets(path), fallback);
+};

@@ -261,7 +261,3 @@ export const limitOf = (question: RateQuestion): EndpointLimit => {
 /** Returns the rate limit for an endpoint in Conversation v3 (specification §8.2). */
 export const conversationLimit = ({ method, template }: Endpoint, plan: Plan): EndpointLimit =>
   limitOf({ service: "Conversation", version: "v3", plan, method, template });
-
-/** Returns the part of a burst that may be used: the given fraction, but at least one call. */
-export const burstShare = (burst: number, share: number): number =>
-  Math.max(1, Math.floor(burst * share));

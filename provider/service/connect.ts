@@ -1,11 +1,10 @@
 import { type Clock, systemClock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
 import { packageName, packageVersion } from "../kernel/package.js";
-import { waitOutRefusals } from "../pacing/endpoint-queue.js";
 import type { CallEvent } from "./call-events.js";
 import { type Request, serviceRequest } from "./client.js";
 import { type Collections, restCollections, serviceAddress } from "./collections.js";
-import { type Pace, serviceTime, type Wait } from "./pace.js";
+import { type Pace, serviceTime } from "./pace.js";
 import { clientSecrets } from "./redaction.js";
 import type { RetryLimits } from "./retry.js";
 import type { Settings } from "./setting-table.js";
@@ -31,16 +30,12 @@ export interface Service extends Collections {
   close(): Promise<void>;
 }
 
-/** Parts that a caller or a test may replace. */
+/** When calls are sent, and parts that a caller or a test may replace. */
 export interface ServiceOptions {
   readonly clock?: Clock;
   readonly transport?: Transport;
-  /**
-   * Decides when calls are sent. By default, calls are sent immediately and wait only after a 429.
-   */
-  readonly pace?: Pace;
-  /** Called when a call has to wait, and again at intervals; only with the default pace. */
-  readonly onWait?: (wait: Wait) => void;
+  /** Decides when calls are sent. */
+  readonly pace: Pace;
   readonly retry?: Partial<RetryLimits>;
   /** Called with everything that happens to calls. Must not fail. */
   readonly onEvent?: (event: CallEvent) => void;
@@ -60,11 +55,11 @@ export const clientParts = (
   settings: Settings,
   options: Omit<ServiceOptions, "listBytes">,
 ): { readonly parts: TokenParts; readonly close: () => Promise<void> } => {
-  const { clock = systemClock, transport = httpTransport(), retry, signal, onWait } = options;
+  const { clock = systemClock, transport = httpTransport(), retry, signal } = options;
   const closing = new AbortController();
   const parts: TokenParts = {
     ...{ settings, secrets: clientSecrets(settings), clock, transport, retry },
-    pace: options.pace ?? waitOutRefusals({ clock, ...(onWait ? { onWait } : {}) }),
+    pace: options.pace,
     headers: {
       accept: "application/json",
       "accept-language": "en-US",
@@ -83,7 +78,7 @@ export const clientParts = (
 /**
  * Connects to a service. Sends nothing; the token, connections, and lists are created on first use.
  */
-export const connectService = (settings: Settings, options: ServiceOptions = {}): Service => {
+export const connectService = (settings: Settings, options: ServiceOptions): Service => {
   const { parts, close } = clientParts(settings, options);
   const { clock } = parts;
   const time = serviceTime(clock);

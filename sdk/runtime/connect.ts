@@ -2,10 +2,9 @@ import { z } from "zod";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { withoutUndefined } from "../../provider/kernel/json.js";
-import { waitOutRefusals } from "../../provider/pacing/endpoint-queue.js";
-import { type ServicePaces, servicePaces } from "../../provider/pacing/pacer.js";
+import type { BucketStore } from "../../provider/pacing/bucket-store.js";
+import { type ServicePaces, servicePaces, waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { limitOf } from "../../provider/pacing/plan-rates.js";
-import type { BucketStore } from "../../provider/pacing/shared-buckets.js";
 import type { Answer } from "../../provider/service/answer.js";
 import { type Request, serviceRequest } from "../../provider/service/client.js";
 import { clientParts } from "../../provider/service/connect.js";
@@ -251,13 +250,11 @@ const openConnection = (settings: Settings, options: ConnectionOptions) => {
   const { clock = systemClock, onWait, pacing } = options;
   const observer = callObserver(options, clock);
   const { onEvent } = observer;
-  const { parts, close } = clientParts(settings, { ...options, onEvent });
+  const afterRefusals = (): Pace => waitOutRefusals({ clock, onWait });
+  const { parts, close } = clientParts(settings, { ...options, onEvent, pace: afterRefusals() });
   const paces: ServicePaces =
     pacing === "after-refusal"
-      ? {
-          pace: () => waitOutRefusals({ clock, ...withoutUndefined({ onWait }) }),
-          close: async () => {},
-        }
+      ? { pace: afterRefusals, close: async () => {} }
       : servicePaces(settings, { ...options, clock });
   const tokens = accessTokens(parts);
   return {

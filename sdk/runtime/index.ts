@@ -8,6 +8,7 @@ export {
   type ServiceNote,
 } from "../../provider/kernel/errors.js";
 export type { JsonObject } from "../../provider/kernel/json.js";
+export type { BucketStore, StoreChange } from "../../provider/pacing/bucket-store.js";
 export {
   type EndpointLimit,
   limitOf,
@@ -17,7 +18,6 @@ export {
   rateRows,
   type SpecialRate,
 } from "../../provider/pacing/plan-rates.js";
-export type { BucketStore, StoreChange } from "../../provider/pacing/shared-buckets.js";
 export {
   type AnyMessageType,
   type FurtherMessageType,

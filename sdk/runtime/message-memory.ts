@@ -6,7 +6,7 @@ import {
   connectRedis,
   type RedisClient,
   redisRefusal,
-} from "../../provider/pacing/shared-buckets.js";
+} from "../../provider/pacing/redis-buckets.js";
 import { redisAddress } from "../../provider/service/setting-table.js";
 import { prepared } from "./caller-input.js";
 

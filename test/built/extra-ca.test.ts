@@ -23,7 +23,9 @@ const program = `
 const { connectService } = require(${JSON.stringify(join(dist, "service", "connect.js"))});
 const { readSettings } = require(${JSON.stringify(join(dist, "service", "settings.js"))});
 const { channel } = require(${JSON.stringify(join(dist, "resources", "channel.js"))});
-const service = connectService(readSettings({ environment: process.env, config: () => undefined }));
+const { waitOutRefusals } = require(${JSON.stringify(join(dist, "pacing", "pacer.js"))});
+const settings = readSettings({ environment: process.env, config: () => undefined });
+const service = connectService(settings, { pace: waitOutRefusals() });
 service.list(channel)
   .then(({ objects }) => console.log([...objects.keys()].join()), (error) => console.log(error.message))
   .finally(() => service.close());

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startEmulator } from "../../emulator/index.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";
+import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { channel } from "../../provider/resources/channel.js";
 import { connectService } from "../../provider/service/connect.js";
 import { settingsOf } from "../support/emulated.js";
@@ -11,7 +12,7 @@ const failures = async (): Promise<readonly string[]> => {
   const emulator = await startEmulator();
   onTestFinished(() => emulator.close());
   const settings = settingsOf(emulator, { CONVERSATION_CLIENT_SECRET: "not-this-one" });
-  const service = connectService(settings);
+  const service = connectService(settings, { pace: waitOutRefusals() });
   onTestFinished(() => service.close());
   const cycle = lifecycle(
     channel,

@@ -1,6 +1,7 @@
 import { type Emulator, startEmulator } from "../../emulator/index.js";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
+import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { connectService } from "../../provider/service/connect.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import type { HttpResponse, Transport } from "../../provider/service/transport.js";
@@ -129,7 +130,9 @@ export class ModelStacks implements Stacks {
     const settings = this.#settings;
     // Each door has a process of its own.
     const [dynamic, plugin] = [false, true].map((isPlugins) => {
-      const service = connectService(settings, { clock: instantly(), transport, retry: quick });
+      const clock = instantly();
+      const pace = waitOutRefusals({ clock });
+      const service = connectService(settings, { clock, pace, transport, retry: quick });
       return createRun(async () => ({ settings, service }), {
         settings: () => settings,
         ...(this.#setting.sight ? { states: sightOf(this.#states, step.stack, this.#door) } : {}),

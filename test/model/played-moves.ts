@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { bodyOf } from "../../provider/definition/wire.js";
 import { markOf, readMark } from "../../provider/lifecycle/ownership/mark.js";
+import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService } from "../../provider/service/connect.js";
 import { Console, type LiveObject } from "./console.js";
@@ -240,7 +241,7 @@ class PlayedMoves {
 
 /** The application of a person that every program names by its id. */
 const givenIds = async ({ settings }: ModelStage): Promise<ReadonlyMap<Name, string>> => {
-  const service = connectService(settings);
+  const service = connectService(settings, { pace: waitOutRefusals() });
   const ids = new Map<Name, string>();
   for (const name of ["auth1", "app1"] as const) {
     const definition = resources.find(({ kind }) => kind === modelResources[name].kind);

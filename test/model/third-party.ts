@@ -1,6 +1,7 @@
 import { deletionOrder } from "../../provider/definition/fields.js";
 import { bodyOf } from "../../provider/definition/wire.js";
 import { markOn, markText, readMark, stackMark } from "../../provider/lifecycle/ownership/mark.js";
+import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import type { Settings } from "../../provider/service/setting-table.js";
@@ -37,7 +38,7 @@ export class ThirdParty {
   readonly wrong: string[] = [];
   constructor(settings: Settings, console: Console, advance: (ms: number) => void) {
     this.#settings = settings;
-    this.#service = connectService(settings);
+    this.#service = connectService(settings, { pace: waitOutRefusals() });
     this.#console = console;
     this.#advance = advance;
   }

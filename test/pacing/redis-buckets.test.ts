@@ -2,12 +2,10 @@ import { createServer } from "node:tls";
 import { expect, onTestFinished, test, vi } from "vitest";
 import {
   type BucketStore,
-  connectRedis,
   memoryBuckets,
-  redisBuckets,
-  redisNeed,
   withLocalBuckets,
-} from "../../provider/pacing/shared-buckets.js";
+} from "../../provider/pacing/bucket-store.js";
+import { connectRedis, redisBuckets, redisNeed } from "../../provider/pacing/redis-buckets.js";
 import { ownTls } from "../emulator/running.js";
 import { closeServer, listenHere } from "../support/loopback-server.js";
 import { FakeRedis } from "./support/fake-redis.js";

@@ -1,13 +1,10 @@
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { VirtualTime } from "../../bench/session.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
-import {
-  type BucketStore,
-  fileBuckets,
-  memoryBuckets,
-  redisBuckets,
-} from "../../provider/pacing/shared-buckets.js";
+import { type BucketStore, memoryBuckets } from "../../provider/pacing/bucket-store.js";
+import { fileBuckets } from "../../provider/pacing/file-buckets.js";
+import { redisBuckets } from "../../provider/pacing/redis-buckets.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { FakeRedis } from "./support/fake-redis.js";
 import { calling, create, makeCalls, pacer } from "./support/simulation.js";
@@ -20,20 +17,13 @@ beforeEach(() => {
   folder = temporaryFolder();
 });
 
-afterEach(() => void vi.restoreAllMocks());
-
 /** What a process opens; all that are opened on the same time share the buckets. */
 const stores = {
   memory: (time: VirtualTime) => {
     const store = memoryBuckets(() => time.now());
     return () => store;
   },
-  file: (time: VirtualTime) => () =>
-    fileBuckets({
-      path: join(folder, "buckets.sqlite"),
-      time: { now: () => time.now(), start: "first" },
-      wall: () => time.wall(),
-    }),
+  file: (time: VirtualTime) => () => fileBuckets(join(folder, "buckets.sqlite"), () => time.now()),
   Redis: (time: VirtualTime) => {
     const redis = new FakeRedis(() => time.wall());
     return () => redisBuckets("redis://localhost", redis.connect);
@@ -135,35 +125,6 @@ test.each([-3_600_000, -20_000, 3_600_000])(
     const { wallMs } = await makeCalls(time, pace, 50, calling(time, bucket, line));
     expect(wallMs).toBeLessThanOrEqual(40_000 + 5_000);
     expect(bucket.refused).toBeLessThanOrEqual(6);
-  },
-);
-
-test.each([-3_600_000, -20_000, 3_600_000])(
-  "the machine's clock is set by %i ms in mid-run: nobody notices",
-  async (jumpMs) => {
-    const time = new VirtualTime();
-    let setBy = 0;
-    const wall = vi.spyOn(Date, "now").mockImplementation(() => time.wall() + setBy);
-    const clock = {
-      now: () => time.now(),
-      wall: () => Date.now(),
-      sleep: (ms: number, signal?: AbortSignal) => time.sleep(ms, signal),
-    };
-    const file = fileBuckets({
-      path: join(folder, "buckets.sqlite"),
-      time: { now: () => time.now(), start: "first" },
-      wall: () => Date.now(),
-    });
-    const bucket = new TrueBucket(1, 10);
-    void time.sleep(10_500).then(() => {
-      setBy = jumpMs;
-    });
-    const pace = pacer(time, { clock, store: file, limits: () => bucket });
-    const { wallMs } = await makeCalls(time, pace, 40, calling(time, bucket, line));
-    expect(wall).toHaveBeenCalled();
-    expect(wallMs).toBeLessThanOrEqual(30_000 * 1.01 + line.roundTripMs);
-    expect(bucket.refused).toBeLessThanOrEqual(2);
-    await file.close();
   },
 );
 

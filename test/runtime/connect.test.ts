@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startEmulator } from "../../emulator/index.js";
 import { systemClock } from "../../provider/kernel/clock.js";
-import { memoryBuckets } from "../../provider/pacing/shared-buckets.js";
+import { memoryBuckets } from "../../provider/pacing/bucket-store.js";
 import { runtimeSettings } from "../../sdk/runtime/connect.js";
 import { connect } from "../../sdk/runtime/index.js";
 import { running } from "../emulator/running.js";

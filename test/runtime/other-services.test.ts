@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { memoryBuckets } from "../../provider/pacing/shared-buckets.js";
+import { memoryBuckets } from "../../provider/pacing/bucket-store.js";
 import type { ServiceCall } from "../../sdk/runtime/index.js";
 import { JumpingClock } from "../service/support/clocks.js";
 import { inTurn, json, raw } from "../service/support/fake-hub.js";

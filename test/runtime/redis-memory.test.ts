@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../provider/kernel/clock.js";
-import { sharedBuckets } from "../../provider/pacing/shared-buckets.js";
+import { sharedBuckets } from "../../provider/pacing/pacer.js";
 import { type RedisMemory, redisMemory } from "../../sdk/runtime/index.js";
 import type { MessageMemory, Taken } from "../../sdk/runtime/message-memory.js";
 import { type RedisServer, startRedis } from "../pacing/support/redis-server.js";

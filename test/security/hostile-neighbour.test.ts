@@ -7,7 +7,7 @@ import { lockInFolder } from "../../cli/pulumi/locks.js";
 import { privateFolder } from "../../cli/pulumi/own-folders.js";
 import { cutOffFiles } from "../../cli/repair/remains.js";
 import { progressOn } from "../../cli/terminal/progress.js";
-import { bucketFilePath, fileBuckets } from "../../provider/pacing/shared-buckets.js";
+import { bucketFilePath, fileBuckets } from "../../provider/pacing/file-buckets.js";
 import {
   freeAfter,
   type HostileEntry,
@@ -40,7 +40,7 @@ const lookers = {
     }
   },
   buckets: async ({ env }: Shared) => {
-    const store = fileBuckets({ path: bucketFilePath(env) });
+    const store = fileBuckets(bucketFilePath(env));
     try {
       await store.change("key", () => ({ state: undefined, result: "done" }));
     } finally {

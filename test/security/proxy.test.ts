@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
+import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { channel } from "../../provider/resources/channel.js";
 import { connectService } from "../../provider/service/connect.js";
 import { httpTransport } from "../../provider/service/transport.js";
@@ -16,6 +17,7 @@ const settings = hubSettings({
 /** What listing the channels fails with in such an environment. */
 const failureIn = async (environment: Readonly<Record<string, string>>): Promise<Error> => {
   const service = connectService(settings, {
+    pace: waitOutRefusals(),
     transport: httpTransport({ environment }),
     retry: { retries: 1, minTimeoutMs: 0, maxTimeoutMs: 0 },
   });

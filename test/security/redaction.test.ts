@@ -3,6 +3,7 @@ import type { Definition } from "../../provider/definition/define.js";
 import { fieldViolations } from "../../provider/definition/violations.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";
+import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService } from "../../provider/service/connect.js";
 import type { Settings } from "../../provider/service/setting-table.js";
@@ -38,6 +39,7 @@ const ids = "8a7d0c11-4a5b-4c6d-8e9f-0123456789ab";
 const before = (definition: Definition, answer: Answer): Lifecycle => {
   const service = connectService(settings, {
     clock: new JumpingClock(),
+    pace: waitOutRefusals(),
     retry: { retries: 0 },
     transport: {
       send: async (request) => ({

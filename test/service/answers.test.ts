@@ -1,6 +1,7 @@
 import { createServer } from "node:net";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
+import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { connectService } from "../../provider/service/connect.js";
 import { httpTransport, type Timer } from "../../provider/service/transport.js";
 import { closeServer, listenHere, portOf } from "../support/loopback-server.js";
@@ -111,7 +112,8 @@ test("a POST whose connection is refused was not sent, so it is repeated", async
     },
   };
   const clock = new JumpingClock();
-  const service = connectService(settings, { clock, retry: noPauses, transport: counted });
+  const pace = waitOutRefusals({ clock });
+  const service = connectService(settings, { clock, pace, retry: noPauses, transport: counted });
   await expect(service.request(...calls.POST)).rejects.toMatchObject({
     code: "UNREACHABLE",
     effect: "none",
@@ -124,7 +126,10 @@ test("a POST whose connection is refused was not sent, so it is repeated", async
 test("a name that does not resolve is reported, with no effect", async () => {
   const hub = await FakeHub.start();
   const settings = hub.settings({ tokenUrl: "http://no-such-host.invalid/token" });
-  const service = connectService(settings, { retry: { ...noPauses, retries: 0 } });
+  const service = connectService(settings, {
+    pace: waitOutRefusals(),
+    retry: { ...noPauses, retries: 0 },
+  });
   await expect(service.request(...calls.POST)).rejects.toMatchObject({
     code: "UNREACHABLE",
     effect: "none",

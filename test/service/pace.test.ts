@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { waitOutRefusals } from "../../provider/pacing/endpoint-queue.js";
+import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import type { Endpoint } from "../../provider/service/operations.js";
 import type { Wait } from "../../provider/service/pace.js";
 import { answering, ok, refusedWith } from "../pacing/support/simulation.js";

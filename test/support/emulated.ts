@@ -6,6 +6,7 @@ import { typeToken } from "../../provider/kernel/type-tokens.js";
 import type { Lifecycle } from "../../provider/lifecycle/index.js";
 import type { Holding } from "../../provider/lifecycle/ownership/stack-states.js";
 import { createRun, type ObjectHolders } from "../../provider/lifecycle/run.js";
+import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 import { readSettings } from "../../provider/service/settings.js";
@@ -95,6 +96,7 @@ export const emulated = async (
   const connect = () =>
     connectService(settings, {
       clock: clockOf(emulator),
+      pace: waitOutRefusals({ clock: clockOf(emulator) }),
       retry: { minTimeoutMs: 1, maxTimeoutMs: 2 },
     });
   let service = connect();

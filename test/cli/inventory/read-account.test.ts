@@ -5,6 +5,7 @@ import { savedAccount } from "../../../cli/inventory/account-source.js";
 import { accessService } from "../../../cli/inventory/open-account.js";
 import { type AccountReading, readAccount } from "../../../cli/inventory/read-account.js";
 import { startEmulator } from "../../../emulator/index.js";
+import { waitOutRefusals } from "../../../provider/pacing/pacer.js";
 import { channel } from "../../../provider/resources/channel.js";
 import { resources } from "../../../provider/resources/index.js";
 import { connectService } from "../../../provider/service/connect.js";
@@ -23,7 +24,10 @@ const hub = async (environment: Readonly<Record<string, string>> = {}) => {
   const emulator = await startEmulator();
   const settings = settingsOf(emulator, environment);
   const connect = () => {
-    const service = connectService(settings, { retry: { retries: 1, minTimeoutMs: 1 } });
+    const service = connectService(settings, {
+      pace: waitOutRefusals(),
+      retry: { retries: 1, minTimeoutMs: 1 },
+    });
     onTestFinished(() => service.close());
     return service;
   };
@@ -87,7 +91,7 @@ test("a kind that may not be listed is there with the reason, and the others wit
   const reader = { clientId: "reader", clientSecret: "reader-secret", scopes: [scope] };
   await control.control("POST", "/clients", reader);
   const settings = settingsOf({ ...emulator, ...reader }, { CONVERSATION_SCOPE: scope });
-  const service = connectService(settings);
+  const service = connectService(settings, { pace: waitOutRefusals() });
   onTestFinished(() => service.close());
   const reading = await readAccount({ settings, service });
   const [authentications, ...others] = reading.kinds;

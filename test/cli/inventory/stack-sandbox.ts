@@ -15,6 +15,7 @@ import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
 import { typeToken } from "../../../provider/kernel/type-tokens.js";
 import { lifecycle } from "../../../provider/lifecycle/index.js";
 import { createRun } from "../../../provider/lifecycle/run.js";
+import { waitOutRefusals } from "../../../provider/pacing/pacer.js";
 import { resources } from "../../../provider/resources/index.js";
 import { connectService } from "../../../provider/service/connect.js";
 import { kindOf } from "../../emulator/running.js";
@@ -62,7 +63,7 @@ export const managedStack = async (
   const control = new EmulatorControl(emulator);
   const settings = settingsOf(emulator, withoutPace);
   const open = () => {
-    const service = connectService(settings);
+    const service = connectService(settings, { pace: waitOutRefusals() });
     onTestFinished(() => service.close());
     const guarded = <T>(_: unknown, work: () => Promise<T>): Promise<T> => work();
     return { settings, service, guarded, close: async () => undefined };

@@ -1,6 +1,7 @@
 import type { Clock } from "../../../provider/kernel/clock.js";
 import type { Lifecycle } from "../../../provider/lifecycle/index.js";
 import { createRun, type Run } from "../../../provider/lifecycle/run.js";
+import { waitOutRefusals } from "../../../provider/pacing/pacer.js";
 import { connectService, type Service } from "../../../provider/service/connect.js";
 import { httpTransport, type Timer, type Transport } from "../../../provider/service/transport.js";
 import { kindOf } from "../../emulator/running.js";
@@ -87,6 +88,7 @@ export class Stage implements AsyncDisposable {
     const settings = settingsOf(this.hub.emulator, { ...this.addresses(), ...environment });
     const service = connectService(settings, {
       clock: this.#clock(),
+      pace: waitOutRefusals({ clock: this.#clock() }),
       transport: this.#counting(httpTransport({ timer: this.deadlines.timer, environment: {} })),
       retry: { minTimeoutMs: 1, maxTimeoutMs: 2 },
     });

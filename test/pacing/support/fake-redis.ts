@@ -1,4 +1,4 @@
-import type { RedisClient } from "../../../provider/pacing/shared-buckets.js";
+import type { RedisClient } from "../../../provider/pacing/redis-buckets.js";
 
 /** As much of Redis as the script of the buckets needs: compare and swap with its own time. */
 export class FakeRedis {

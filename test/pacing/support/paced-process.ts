@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { systemClock } from "../../../provider/kernel/clock.js";
-import { pacedCalls } from "../../../provider/pacing/pacer.js";
-import { sharedBuckets } from "../../../provider/pacing/shared-buckets.js";
+import { pacedCalls, sharedBuckets } from "../../../provider/pacing/pacer.js";
 import { httpTransport } from "../../../provider/service/transport.js";
 
 /** What one process of a test with several is to do; given as JSON in its first argument. */

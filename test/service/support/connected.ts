@@ -1,3 +1,4 @@
+import { waitOutRefusals } from "../../../provider/pacing/pacer.js";
 import {
   connectService,
   type Service,
@@ -25,12 +26,17 @@ export const noPauses = { minTimeoutMs: 0, maxTimeoutMs: 0 } as const;
 
 export const connected = async (
   handle: Handler,
-  options: ServiceOptions = {},
+  options: Partial<ServiceOptions> = {},
   settings: Partial<Settings> = {},
 ): Promise<Connected> => {
   const hub = await FakeHub.start(handle);
   const clock = new JumpingClock();
-  const service = connectService(hub.settings(settings), { clock, retry: noPauses, ...options });
+  const service = connectService(hub.settings(settings), {
+    clock,
+    pace: waitOutRefusals({ clock: options.clock ?? clock }),
+    retry: noPauses,
+    ...options,
+  });
   return new Connected(hub, service, clock);
 };
 
