@@ -9,10 +9,7 @@ import { codeSpan, markdownTable, withCount } from "../terminal/columns.js";
 import type { PlannedResource, ProgramPlan } from "./program-plan.js";
 import {
   declarationText,
-  type Expression,
   fieldMembers,
-  jsonExpression,
-  type Member,
   type ProgramSecret,
   quotedText,
   secretKeys,
@@ -238,14 +235,12 @@ interface Declaration {
   readonly text: string;
 }
 
-const code = (text: string): Expression => ({ type: "code", text });
-
 const membersOf = (
   resource: PlannedResource,
   plan: ProgramPlan,
   keyOf: (resource: PlannedResource, path: string) => string,
   profile: string | undefined,
-): readonly Member[] => {
+): readonly string[] => {
   const { definition, fields } = resource.object;
   const { rule } = definition;
   // The discriminator is implied by the member that it names.
@@ -256,13 +251,10 @@ const membersOf = (
   );
   return [
     ...fieldMembers(definition.fields, given, {
-      reference: (to, id) => {
-        const target = plan.find(to.kind, id);
-        return target ? code(target.variable) : jsonExpression(id);
-      },
-      secret: (path) => code(`secrets.${keyOf(resource, path)}`),
+      reference: (to, id) => plan.find(to.kind, id)?.variable ?? quotedText(id),
+      secret: (path) => `secrets.${keyOf(resource, path)}`,
     }),
-    ...(profile ? [["profile", jsonExpression(profile)] as const] : []),
+    ...(profile ? [`profile: ${quotedText(profile)}`] : []),
   ];
 };
 

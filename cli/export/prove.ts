@@ -1,19 +1,15 @@
-import { randomBytes } from "node:crypto";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { createService } from "../../emulator/hub/service.js";
 import type { StoredObject } from "../../emulator/index.js";
-import { createRequestListener, paths } from "../../emulator/listener.js";
-import { isObject } from "../../provider/kernel/json.js";
+import { paths } from "../../emulator/listener.js";
 import { isId } from "../../provider/kernel/object-id.js";
 import { packageName, packageRoot } from "../../provider/kernel/package.js";
 import { readMark } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
 import { defaultScopes } from "../../provider/service/operations.js";
-import { type Settings, settingTable } from "../../provider/service/setting-table.js";
-import { profilePrefix } from "../../provider/service/settings.js";
+import type { Settings } from "../../provider/service/setting-table.js";
 import { CommandFailure } from "../command.js";
 import { ensurePulumi } from "../get-pulumi/get-pulumi.js";
 import type { ObjectInputs } from "../inventory/object-inputs.js";
@@ -27,6 +23,7 @@ import {
   type PulumiCli,
 } from "../pulumi/pulumi-cli.js";
 import { previewIn } from "../pulumi/stack-documents.js";
+import { randomSecret, serveRun, unpaced, variablesFor } from "../rehearse/emulated-account.js";
 import type { Progress } from "../terminal/progress.js";
 
 /** A time for services that give none; any will do. */
@@ -41,8 +38,8 @@ const copyOf = ({ id, wire, created, modified }: ObjectInputs): StoredObject => 
   modified: modified ?? unknownTime,
 });
 
-/** Serves the same objects under the same IDs, to nobody but the run that gets its address. */
-const serveCopy = async (objects: readonly ObjectInputs[], { platformName }: Settings) => {
+/** Serves the same objects under the same IDs; returns the variables that lead a program to them. */
+const serveCopy = async (objects: readonly ObjectInputs[], { platformName, profile }: Settings) => {
   const service = createService({ switches: { platformName } });
   service.store.replaceAll(
     Object.fromEntries(
@@ -52,26 +49,14 @@ const serveCopy = async (objects: readonly ObjectInputs[], { platformName }: Set
       ]),
     ),
   );
-  const secret = randomBytes(24).toString("hex");
-  const client = { clientId: "proof", clientSecret: secret };
+  const client = { clientId: "proof", clientSecret: randomSecret() };
   service.clients.put({ ...client, scopes: defaultScopes });
-  const server = createServer(createRequestListener(service, secret));
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const address = server.address();
-  const origin = `http://127.0.0.1:${isObject(address) ? address.port : 0}`;
-  return {
-    ...client,
-    baseUrl: origin + paths.base,
-    tokenUrl: origin + paths.token,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
-    },
-  };
+  const { address, close } = await serveRun(service);
+  const urls = { baseUrl: address + paths.base, tokenUrl: address + paths.token };
+  // The account's rates, and its Redis, do not apply to the emulator.
+  const variables = variablesFor({ ...client, ...urls, ...unpaced, platformName }, profile);
+  return { variables, close };
 };
-
-/** A server with a copy of an account. */
-type AccountCopy = Awaited<ReturnType<typeof serveCopy>>;
 
 /** The generated source uses no TypeScript syntax except imports. */
 const plainSource = (source: string): string =>
@@ -115,41 +100,27 @@ const fill = (folder: string, { files, stack }: ProofOptions): void => {
   symlinkSync(sdkFolder(), join(folder, "node_modules", "@pulumi", "pulumi"), "junction");
 };
 
-/** @param settings environment variables of every setting; undefined: not set */
 const environment = (
   folder: string,
   cli: PulumiCli,
-  settings: Readonly<Record<string, string | undefined>>,
-) => ({
-  ...environmentFor(cli, isolatedEnvironment(process.env)),
-  ...lightRun(process.env),
-  // What one run has compiled, the next one need not.
-  NODE_COMPILE_CACHE: join(folder, "temporary", "node"),
-  // What Pulumi leaves behind when it is killed disappears with the folder.
-  ...Object.fromEntries(["TMPDIR", "TMP", "TEMP"].map((name) => [name, join(folder, "temporary")])),
-  ...ownPulumi({
-    home: join(folder, "home"),
-    backend: join(folder, "backend"),
-    passphrase: "proof",
-  }),
-  ...settings,
-});
-
-/** Runs `pulumi` in a project. @throws CommandFailure with its last output if it fails */
-type RunPulumi = (...args: readonly string[]) => Promise<string>;
-
-const pulumiIn =
-  (folder: string, cli: PulumiCli, copy: AccountCopy, options: ProofOptions): RunPulumi =>
-  async (...args) => {
-    const { signal, settings } = options;
-    const env = environment(folder, cli, settingsFor(copy, settings));
-    const limits = { cwd: folder, env, signal, timeoutMs: longestMs };
-    const ended = await runCommand(cli.command, [...args, "--non-interactive"], limits);
-    if (signal?.aborted) throw new CommandFailure("Interrupted. No process is left running.", 130);
-    if (ended.code === 0) return ended.stdout;
-    const said = ended.lastLines.slice(-12).join("\n");
-    throw new CommandFailure(`Could not verify the export: pulumi ${args[0]} failed:\n${said}`);
+  variables: Readonly<Record<string, string>>,
+): NodeJS.ProcessEnv => {
+  const temporary = join(folder, "temporary");
+  return {
+    ...environmentFor(cli, isolatedEnvironment(process.env)),
+    ...lightRun(process.env),
+    // What one run has compiled, the next one need not.
+    NODE_COMPILE_CACHE: join(temporary, "node"),
+    // What Pulumi leaves behind when it is killed disappears with the folder.
+    ...{ TMPDIR: temporary, TMP: temporary, TEMP: temporary },
+    ...ownPulumi({
+      home: join(folder, "home"),
+      backend: join(folder, "backend"),
+      passphrase: "proof",
+    }),
+    ...variables,
   };
+};
 
 /** The result of an export on an emulator that holds the same account. */
 export interface Proof {
@@ -191,33 +162,6 @@ const differencesIn = (printed: string): readonly string[] => {
   );
 };
 
-/** The emulator's settings in place of the account's, whose rates and Redis do not apply to it. */
-const settingsFor = (copy: AccountCopy, { profile, platformName }: Settings) => {
-  const { baseUrl, tokenUrl, clientId, clientSecret } = copy;
-  const own = { baseUrl, tokenUrl, clientId, clientSecret, platformName };
-  const free = { plan: "enterprise", burst: "1000000", share: "1" };
-  const values = new Map<string, string>(Object.entries({ ...own, ...free }));
-  return Object.fromEntries(
-    Object.entries(settingTable).map(([key, { environment }]) => [
-      profilePrefix(profile) + environment,
-      values.get(key),
-    ]),
-  );
-};
-
-const compared = async (
-  run: RunPulumi,
-  { secrets, isEmpty, stack }: ProofOptions,
-): Promise<Proof> => {
-  await run("stack", "init", stack);
-  const values = secrets.flatMap((key) => ["--secret", `${key}=any-value`]);
-  if (values.length > 0) await run("config", "set-all", ...values);
-  const how = ["--generate-code=false", "--protect=false", "--yes", "--skip-preview"];
-  if (!isEmpty) await run("import", "--file", "import.json", ...how);
-  const differences = differencesIn(await run("preview", "--json"));
-  return { ok: differences.length === 0, differences };
-};
-
 /**
  * Imports an export on an emulator with the same account and previews it. Calls only the emulator
  * and leaves nothing behind.
@@ -225,21 +169,36 @@ const compared = async (
  * @throws CommandFailure if Pulumi is unavailable or the import is refused
  */
 export const prove = async (options: ProofOptions): Promise<Proof> => {
-  const { progress, signal } = options;
+  const { progress, signal, secrets, isEmpty, stack } = options;
   const cli = await ensurePulumi({ progress, signal });
   const step = progress.step("Importing the export on an emulator with the same account");
-  const copy = await serveCopy(options.objects, options.settings);
+  const { variables, close } = await serveCopy(options.objects, options.settings);
   const { folder, remove } = privateFolder("conversation-proof-");
+  const env = environment(folder, cli, variables);
+  const run = async (...args: readonly string[]): Promise<string> => {
+    const limits = { cwd: folder, env, signal, timeoutMs: longestMs };
+    const ended = await runCommand(cli.command, [...args, "--non-interactive"], limits);
+    if (signal?.aborted) throw new CommandFailure("Interrupted. No process is left running.", 130);
+    if (ended.code === 0) return ended.stdout;
+    const said = ended.lastLines.slice(-12).join("\n");
+    throw new CommandFailure(`Could not verify the export: pulumi ${args[0]} failed:\n${said}`);
+  };
   try {
     fill(folder, options);
-    const proof = await compared(pulumiIn(folder, cli, copy, options), options);
-    step.done(proof.ok ? "Proved: 0 changes" : "Not proved: a run would change something");
-    return proof;
+    await run("stack", "init", stack);
+    const values = secrets.flatMap((key) => ["--secret", `${key}=any-value`]);
+    if (values.length > 0) await run("config", "set-all", ...values);
+    const how = ["--generate-code=false", "--protect=false", "--yes", "--skip-preview"];
+    if (!isEmpty) await run("import", "--file", "import.json", ...how);
+    const differences = differencesIn(await run("preview", "--json"));
+    const ok = differences.length === 0;
+    step.done(ok ? "Proved: 0 changes" : "Not proved: a run would change something");
+    return { ok, differences };
   } catch (error) {
     step.failed();
     throw error;
   } finally {
-    await copy.close();
+    await close();
     remove();
   }
 };

@@ -6,92 +6,125 @@ import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { inertText } from "../../provider/kernel/text.js";
 import { camelCase, type PlannedResource, wordsIn } from "./program-plan.js";
 
-/** A TypeScript expression that a program gives as an argument. */
-export type Expression =
-  | { readonly type: "literal"; readonly value: string | number | boolean | null }
-  /** A variable, or a member of one. */
-  | { readonly type: "code"; readonly text: string }
-  | { readonly type: "list"; readonly items: readonly Expression[] }
-  | { readonly type: "object"; readonly members: readonly Member[] };
+const step = "  ";
 
-export type Member = readonly [name: string, value: Expression];
+/** A text in quotes. Characters that are invisible or change how the source is shown are escaped. */
+export const quotedText = (text: string): string => inertText(JSON.stringify(text));
 
-/** Replacements for values that a program does not write literally. */
-interface Substitutes {
-  /** The variable of a resource, or its ID in quotes. */
-  reference(to: Definition, id: string): Expression;
-  /** @param path as a person would write it, such as `roles[custom_bot].headers["X-Key"]` */
-  secret(path: string): Expression;
-}
+/** Longest line that holds a whole list or object. */
+const width = 80;
 
-/** Any JSON as an expression. */
-export const jsonExpression = (value: unknown): Expression => {
-  if (Array.isArray(value)) return { type: "list", items: value.map(jsonExpression) };
-  if (isObject(value)) {
-    const members = Object.entries(value).filter(([, of]) => of !== undefined);
-    return { type: "object", members: members.map(([name, of]) => [name, jsonExpression(of)]) };
-  }
-  const isScalar =
-    typeof value === "string" || typeof value === "number" || typeof value === "boolean";
-  return { type: "literal", value: isScalar ? value : null };
+/** Parts between brackets: on one line if they fit there, else one on each line. */
+const bracketed = (
+  [open, close]: readonly [string, string],
+  parts: readonly string[],
+  indent: string,
+): string => {
+  const line = `${open}${parts.join(", ")}${close}`;
+  if (!line.includes("\n") && indent.length + line.length <= width) return line;
+  const inner = indent + step;
+  const lines = parts.map((part) => `${inner}${part},`);
+  return [open.trim(), ...lines, `${indent}${close.trim()}`].join("\n");
 };
 
-const listExpression = (
-  field: Extract<Field, { readonly type: "list" }>,
-  items: readonly unknown[],
-  path: string,
-  put: Substitutes,
-): Expression => ({
-  type: "list",
-  items: items.map((item, place) =>
-    valueExpression(field.of, item, itemPath(path, field, item, place), put),
-  ),
-});
+const listText = (items: readonly string[], indent: string): string =>
+  bracketed(["[", "]"], items, indent);
 
-const mapExpression = (
-  field: Extract<Field, { readonly type: "map" }>,
-  entries: JsonObject,
-  path: string,
-  put: Substitutes,
-): Expression => ({
-  type: "object",
-  members: Object.entries(entries).map(([key, value]) => [
-    key,
-    valueExpression(field.of, value, memberPath(path, key), put),
-  ]),
-});
+const objectText = (members: readonly string[], indent: string): string =>
+  members.length === 0 ? "{}" : bracketed(["{ ", " }"], members, indent);
 
-const valueExpression = (
+const isPlainName = (name: string): boolean => /^[A-Za-z_$][\w$]*$/.test(name);
+
+const memberText = (name: string, value: string): string =>
+  `${isPlainName(name) ? name : quotedText(name)}: ${value}`;
+
+/** The members of a JSON object as source, each as it begins on a line with this indent. */
+export const jsonMembers = (object: JsonObject, indent: string = step): readonly string[] =>
+  Object.entries(object).flatMap(([name, value]) =>
+    value === undefined ? [] : [memberText(name, jsonText(value, indent))],
+  );
+
+/** Any JSON as source. @param indent of the line that it begins on */
+const jsonText = (value: unknown, indent: string): string => {
+  const inner = indent + step;
+  if (Array.isArray(value))
+    return listText(
+      value.map((item) => jsonText(item, inner)),
+      indent,
+    );
+  if (isObject(value)) return objectText(jsonMembers(value, inner), indent);
+  if (typeof value === "string") return quotedText(value);
+  if (Object.is(value, -0)) return "-0";
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : "null";
+};
+
+/** Source for values that a program does not write literally. */
+interface Substitutes {
+  /** The variable of a resource, or its ID in quotes. */
+  reference(to: Definition, id: string): string;
+  /** @param path as a person would write it, such as `roles[custom_bot].headers["X-Key"]` */
+  secret(path: string): string;
+}
+
+const fieldText = (
   field: Field,
   value: unknown,
   path: string,
   put: Substitutes,
-): Expression => {
+  indent: string,
+): string => {
+  const inner = indent + step;
   if (field.secret) return put.secret(path);
   if (field.type === "reference" && typeof value === "string")
     return put.reference(field.to, value);
-  if (field.type === "list" && Array.isArray(value)) return listExpression(field, value, path, put);
-  if (field.type === "map" && isObject(value)) return mapExpression(field, value, path, put);
+  if (field.type === "list" && Array.isArray(value))
+    return listText(
+      value.map((item, place) =>
+        fieldText(field.of, item, itemPath(path, field, item, place), put, inner),
+      ),
+      indent,
+    );
+  if (field.type === "map" && isObject(value))
+    return objectText(
+      Object.entries(value).map(([key, entry]) =>
+        memberText(key, fieldText(field.of, entry, memberPath(path, key), put, inner)),
+      ),
+      indent,
+    );
   if (field.type === "object" && isObject(value))
-    return { type: "object", members: fieldMembers(field.fields, value, put, path) };
-  return jsonExpression(value);
+    return objectText(fieldMembers(field.fields, value, put, path, inner), indent);
+  return jsonText(value, indent);
 };
 
-const isDefault = (field: Field, value: unknown): boolean =>
-  "default" in field && field.default === value;
-
-/** The members of an object in the order of their definition, without those that have their default. */
+/**
+ * The members of an object as source, in the order of their definition, without those that have
+ * their default.
+ */
 export const fieldMembers = (
   fields: Fields,
   values: JsonObject,
   put: Substitutes,
   path = "",
-): readonly Member[] =>
-  Object.entries(fields).flatMap(([name, field]): Member[] => {
+  indent = step,
+): readonly string[] =>
+  Object.entries(fields).flatMap(([name, field]) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
-    if (value === undefined || isDefault(field, value)) return [];
-    return [[name, valueExpression(field, value, memberPath(path, name), put)]];
+    const isDefault = "default" in field && field.default === value;
+    if (value === undefined || isDefault) return [];
+    return [memberText(name, fieldText(field, value, memberPath(path, name), put, indent))];
   });
+
+/** A call such as `const x = new Channel("x", { … });`, with each member on a line. */
+export const declarationText = (
+  head: string,
+  args: readonly string[],
+  members?: readonly string[],
+): string => {
+  const lines = members?.map((member) => `\n${step}${member},`) ?? [];
+  const end = lines.length > 0 ? "\n" : "";
+  const last = members ? [`{${lines.join("")}${end}}`] : [];
+  return `${head}(${[...args, ...last].join(", ")});`;
+};
 
 /** A secret that a program takes from the configuration of its stack. */
 export interface ProgramSecret {
@@ -121,73 +154,3 @@ export const secretKeys = () => {
 
 /** `password` of `basicAuth.password`: the variable says which object. */
 const insideFirst = (path: string): string => path.replace(/^\w+(?=[.[])/, "");
-
-const step = "  ";
-
-/** A text in quotes. Characters that are invisible or change how the source is shown are escaped. */
-export const quotedText = (text: string): string => inertText(JSON.stringify(text));
-
-const isPlainName = (name: string): boolean => /^[A-Za-z_$][\w$]*$/.test(name);
-
-const keyText = (name: string): string => (isPlainName(name) ? name : quotedText(name));
-
-const literalText = (value: string | number | boolean | null): string => {
-  if (typeof value === "string") return quotedText(value);
-  return Object.is(value, -0) ? "-0" : String(value);
-};
-
-/** Longest line that holds a whole list or object. */
-const width = 80;
-
-/** Parts between brackets: on one line if they fit there, else one on each line. */
-const bracketed = (
-  [open, close]: readonly [string, string],
-  parts: readonly string[],
-  indent: string,
-): string => {
-  const line = `${open}${parts.join(", ")}${close}`;
-  if (!line.includes("\n") && indent.length + line.length <= width) return line;
-  const inner = indent + step;
-  const lines = parts.map((part) => `${inner}${part},`);
-  return [open.trim(), ...lines, `${indent}${close.trim()}`].join("\n");
-};
-
-/** @param indent of the line that it begins on */
-const expressionText = (expression: Expression, indent: string): string => {
-  const inner = indent + step;
-  switch (expression.type) {
-    case "literal":
-      return literalText(expression.value);
-    case "code":
-      return expression.text;
-    case "list":
-      return bracketed(
-        ["[", "]"],
-        expression.items.map((item) => expressionText(item, inner)),
-        indent,
-      );
-    case "object":
-      return expression.members.length === 0
-        ? "{}"
-        : bracketed(
-            ["{ ", " }"],
-            expression.members.map((member) => memberText(member, inner)),
-            indent,
-          );
-  }
-};
-
-const memberText = ([name, value]: Member, indent: string): string =>
-  `${keyText(name)}: ${expressionText(value, indent)}`;
-
-/** A call such as `const x = new Channel("x", { … });`, with each member on a line. */
-export const declarationText = (
-  head: string,
-  args: readonly string[],
-  members?: readonly Member[],
-): string => {
-  const lines = members?.map((member) => `\n${step}${memberText(member, step)},`) ?? [];
-  const end = lines.length > 0 ? "\n" : "";
-  const last = members ? [`{${lines.join("")}${end}}`] : [];
-  return `${head}(${[...args, ...last].join(", ")});`;
-};

@@ -208,7 +208,7 @@ export const copyAccount = (
 /** A call that a rehearsal never makes: the emulator would deliver the message to a callback. */
 const reachesPeople = /^\/(conversations|assets)(\/|$)/;
 
-const randomSecret = (): string => randomBytes(24).toString("base64url");
+export const randomSecret = (): string => randomBytes(24).toString("base64url");
 
 /**
  * Serves a service on a free port of this machine, at a path that only the run knows: nobody else
@@ -216,9 +216,9 @@ const randomSecret = (): string => randomBytes(24).toString("base64url");
  *
  * @param onCall receives each call, such as `PUT /channels/<id>`, except those for a token
  */
-const serveRun = async (
+export const serveRun = async (
   service: EmulatedService,
-  onCall: (call: string) => void,
+  onCall: (call: string) => void = () => undefined,
 ): Promise<{ readonly address: string; readonly close: () => Promise<void> }> => {
   // Nobody may control it from outside: it holds the secrets of the stack in plain text.
   const answer = createRequestListener(service, randomSecret());
@@ -248,6 +248,9 @@ const serveRun = async (
 
 const kept = ["scope", ...ownSettings] as const;
 
+/** Nothing on an emulator waits for a rate: the time of the real run is forecast. */
+export const unpaced = { plan: "enterprise", burst: String(unlimitedBurst), share: "1" } as const;
+
 /** The settings that the run gets: the emulator's address, and those that decide what it does. */
 const valuesFor = (
   settings: Settings,
@@ -260,14 +263,12 @@ const valuesFor = (
     ...Object.fromEntries(own),
     ...scope,
     ...access,
-    plan: "enterprise",
-    // Nothing waits for a rate: the time of the real run is forecast.
-    burst: String(unlimitedBurst),
-    share: "1",
+    ...unpaced,
   };
 };
 
-const variablesFor = (
+/** The variables that give a profile these settings. */
+export const variablesFor = (
   values: Partial<Record<SettingKey, string>>,
   profile: string | undefined,
 ): Readonly<Record<string, string>> =>

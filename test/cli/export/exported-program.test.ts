@@ -14,12 +14,7 @@ import {
   resourceNames,
   wordsIn,
 } from "../../../cli/export/program-plan.js";
-import {
-  declarationText,
-  jsonExpression,
-  type Member,
-  quotedText,
-} from "../../../cli/export/source-text.js";
+import { declarationText, jsonMembers, quotedText } from "../../../cli/export/source-text.js";
 import { importFileText } from "../../../cli/import/import-entries.js";
 import { objectInputs } from "../../../cli/inventory/object-inputs.js";
 import { isObject } from "../../../provider/kernel/json.js";
@@ -277,14 +272,11 @@ const value = fc.letrec((tie) => ({
   ),
 })).any;
 
-const membersOf = (object: object): readonly Member[] =>
-  Object.entries(object).map(([name, of]) => [name, jsonExpression(of)]);
-
 test("what is written means what was given", () => {
   fc.assert(
     fc.property(value, (given) => {
       if (!isObject(given)) return;
-      const text = declarationText("return ", ['"x"'], membersOf(given)).replace(
+      const text = declarationText("return ", ['"x"'], jsonMembers(given)).replace(
         'return ("x", ',
         "return (",
       );
