@@ -102,15 +102,10 @@ const maxHeaderSize = 64 * 1024;
  * sent.
  */
 const keepAliveTimeout = 65_000;
-/**
- * Some callers announce HTTP/1.0 by ALPN (`curl --http1.0`); by default Node offers only HTTP/1.1.
- */
-const tlsOptions = { maxHeaderSize, keepAliveTimeout, ALPNProtocols: ["http/1.1", "http/1.0"] };
-
 const serverWith = (listener: RequestListener, tls: TlsFiles | undefined) => {
   if (!tls) return createServer({ maxHeaderSize, keepAliveTimeout }, listener);
   try {
-    return createTlsServer({ ...tlsOptions, cert: tls.cert, key: tls.key }, listener);
+    return createTlsServer({ maxHeaderSize, keepAliveTimeout, ...tls }, listener);
   } catch (error) {
     // OpenSSL's message names neither the certificate nor the key.
     throw new Error(

@@ -79,13 +79,13 @@ interface Content {
 
 /** Replaces all content; pending deliveries are dropped. */
 const replaceContent = (
-  { journal, store, conversations, assets, deliveries }: EmulatedService,
+  { store, conversations, assets, deliveries }: EmulatedService,
   content: Content,
 ): void => {
   store.replaceAll(content.objects);
   conversations.replaceAll(content.conversations);
   assets.replaceAll(content.assets);
-  journal.whenKept(() => deliveries.reset());
+  deliveries.reset();
 };
 
 /** Removes everything except clients and switches, and fills the token buckets. */

@@ -201,31 +201,25 @@ export class AssetStore {
     this.journal.together(() => {
       this.journal.write(assetSection, asset.id, asset);
       if (content) this.journal.write(contentSection, asset.id, content.toString("base64"));
-      this.journal.whenKept(() => {
-        this.#assets.set(asset.id, asset);
-        if (content) this.#contents.set(asset.id, content);
-      });
     });
+    this.#assets.set(asset.id, asset);
+    if (content) this.#contents.set(asset.id, content);
   }
 
   remove(id: string): void {
     this.journal.together(() => {
       this.journal.remove(assetSection, id);
       this.journal.remove(contentSection, id);
-      this.journal.whenKept(() => {
-        this.#contents.delete(id);
-        this.#assets.delete(id);
-      });
     });
+    this.#contents.delete(id);
+    this.#assets.delete(id);
   }
 
   /** Replaces all assets. */
   replaceAll(documents: readonly AssetDocument[]): void {
     for (const section of [assetSection, contentSection]) this.journal.clear(section);
-    this.journal.whenKept(() => {
-      this.#contents.clear();
-      this.#assets.clear();
-    });
+    this.#contents.clear();
+    this.#assets.clear();
     for (const { content, ...asset } of documents) this.put(asset, decoded(content));
   }
 }

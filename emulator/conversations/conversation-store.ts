@@ -166,7 +166,7 @@ export class ConversationStore {
   add(conversations: readonly StoredConversation[], messages: readonly StoredMessage[]): void {
     for (const one of conversations) this.journal.write(sections.conversations, one.id, one);
     for (const one of messages) this.journal.write(sections.messages, one.id, one);
-    this.journal.whenKept(() => this.#keep(conversations, messages));
+    this.#keep(conversations, messages);
   }
 
   /** Keeps what became of a message. One that a recipient did not get stays so, even if another gets it. */
@@ -179,18 +179,14 @@ export class ConversationStore {
     if (before === status || before === "failed" || before === "skipped") return;
     const marked = { ...known, status };
     this.journal.write(sections.messages, id, marked);
-    this.journal.whenKept(() => {
-      messages[place] = marked;
-    });
+    messages[place] = marked;
   }
 
   /** Replaces all conversations. */
   replaceAll(documents: readonly ConversationDocument[]): void {
     for (const section of Object.values(sections)) this.journal.clear(section);
-    this.journal.whenKept(() => {
-      this.#entries.clear();
-      this.#version += 1;
-    });
+    this.#entries.clear();
+    this.#version += 1;
     this.add(
       documents.map(({ messages: _messages, ...conversation }) => conversation),
       documents.flatMap(({ messages }) => messages),

@@ -174,20 +174,16 @@ export class Store {
   put(collection: string, object: StoredObject): void {
     const table = this.#table(collection);
     this.journal.write(journalSection(collection), object.id, object);
-    this.journal.whenKept(() => {
-      this.#noteChange(table, object.id);
-      this.#keep(table, object);
-    });
+    this.#noteChange(table, object.id);
+    this.#keep(table, object);
   }
 
   remove(collection: string, id: string): void {
     const table = this.#table(collection);
     this.journal.remove(journalSection(collection), id);
-    this.journal.whenKept(() => {
-      this.#noteChange(table, id);
-      this.#release(table, id);
-      table.objects.delete(id);
-    });
+    this.#noteChange(table, id);
+    this.#release(table, id);
+    table.objects.delete(id);
   }
 
   /** A collection's objects as they were `ms` milliseconds ago, in order of creation. */
@@ -209,15 +205,13 @@ export class Store {
       for (const object of objects[collection] ?? [])
         this.journal.write(journalSection(collection), object.id, object);
     }
-    this.journal.whenKept(() => {
-      this.#referrers.clear();
-      for (const definition of resources) {
-        const table = emptyTable(definition);
-        for (const object of objects[definition.collection] ?? []) this.#keep(table, object);
-        this.#tables.set(definition.collection, table);
-      }
-      this.#version += 1;
-    });
+    this.#referrers.clear();
+    for (const definition of resources) {
+      const table = emptyTable(definition);
+      for (const object of objects[definition.collection] ?? []) this.#keep(table, object);
+      this.#tables.set(definition.collection, table);
+    }
+    this.#version += 1;
   }
 
   #noteChange(table: Table, id: string): void {

@@ -48,46 +48,17 @@ export interface Journal {
   clear(section: string): void;
   /** Makes all writes in `work` atomic, no matter how the process ends. Calls may be nested. */
   together(work: () => void): void;
-  /**
-   * Runs `change` once the preceding writes are durable: immediately or, within `together`, after
-   * `together` has succeeded. Memory never gets ahead of the file, even on a full disk.
-   */
-  whenKept(change: () => void): void;
   /** Reads a section, in the order in which its keys were first written. */
   read(section: string): readonly (readonly [key: string, value: unknown])[];
   close(): void;
 }
-
-/** Writes that succeed or fail together, and what is done after success. */
-const grouped = (
-  inTransaction: (writes: () => void) => void,
-): Pick<Journal, "together" | "whenKept"> => {
-  let waiting: (() => void)[] | undefined;
-  return {
-    together: (writes) => {
-      if (waiting) return writes();
-      const changes: (() => void)[] = [];
-      waiting = changes;
-      try {
-        inTransaction(writes);
-      } finally {
-        waiting = undefined;
-      }
-      for (const change of changes) change();
-    },
-    whenKept: (change) => {
-      if (waiting) waiting.push(change);
-      else change();
-    },
-  };
-};
 
 /** The journal of an emulator that stores nothing on disk. */
 export const noJournal: Journal = {
   write: () => undefined,
   remove: () => undefined,
   clear: () => undefined,
-  ...grouped((writes) => writes()),
+  together: (work) => work(),
   read: () => [],
   close: () => undefined,
 };
@@ -107,17 +78,6 @@ const setUp = `
   BEGIN IMMEDIATE;
   PRAGMA user_version = ${dataVersion};
   COMMIT;`;
-
-const inTransaction = (database: DatabaseSync, writes: () => void): void => {
-  database.exec("BEGIN IMMEDIATE");
-  try {
-    writes();
-    database.exec("COMMIT");
-  } catch (error) {
-    if (database.isTransaction) database.exec("ROLLBACK");
-    throw error;
-  }
-};
 
 /** Without the parser's message, which may repeat a secret. */
 const parsed = (text: string, section: string): unknown => {
@@ -142,7 +102,17 @@ const journalIn = (database: DatabaseSync): Journal => {
     write: (section, key, value) => void write.run(section, key, JSON.stringify(value)),
     remove: (section, key) => void remove.run(section, key),
     clear: (section) => void clear.run(section),
-    ...grouped((writes) => inTransaction(database, writes)),
+    together: (work) => {
+      if (database.isTransaction) return work();
+      database.exec("BEGIN IMMEDIATE");
+      try {
+        work();
+        database.exec("COMMIT");
+      } catch (error) {
+        if (database.isTransaction) database.exec("ROLLBACK");
+        throw error;
+      }
+    },
     read: (section) =>
       read.all(section).map(({ key, value }) => [String(key), parsed(String(value), section)]),
     close: () => database.close(),

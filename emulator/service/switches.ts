@@ -193,6 +193,6 @@ export const savedSwitches = (journal: Journal, given: Partial<Switches>): Switc
 export const turnSwitches = (journal: Journal, switches: Switches, given: Partial<Switches>) => {
   journal.together(() => {
     for (const [name, value] of Object.entries(given)) journal.write("switch", name, value);
-    journal.whenKept(() => Object.assign(switches, given));
   });
+  Object.assign(switches, given);
 };

@@ -111,11 +111,9 @@ export class Clients {
       this.journal.write("client", client.clientId, client);
       if (client.clientId === this.#own.clientId)
         this.journal.write("own client", client.clientId, client);
-      this.journal.whenKept(() => {
-        this.#clients.set(client.clientId, client);
-        if (client.clientId === this.#own.clientId) this.#own = client;
-      });
     });
+    this.#clients.set(client.clientId, client);
+    if (client.clientId === this.#own.clientId) this.#own = client;
   }
 
   all(): readonly Client[] {
@@ -125,9 +123,7 @@ export class Clients {
   replaceAll(clients: readonly Client[]): void {
     this.journal.clear("client");
     for (const client of clients) this.journal.write("client", client.clientId, client);
-    this.journal.whenKept(() => {
-      this.#clients.clear();
-      for (const client of clients) this.#clients.set(client.clientId, client);
-    });
+    this.#clients.clear();
+    for (const client of clients) this.#clients.set(client.clientId, client);
   }
 }

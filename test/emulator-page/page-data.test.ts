@@ -110,24 +110,6 @@ test("of what accumulates, only the last is sent", async () => {
   expect(memberOf({ transcript }, "transcript", "messages")).toHaveLength(500);
 });
 
-test("after a reset, and with another emulator, everything is sent anew", async () => {
-  const service = await withSample();
-  await service.call("GET", "/channels");
-  const one = await look(service);
-  await service.control("POST", "/reset");
-  const two = await look(service, String(one.cursor));
-  expect(two).toMatchObject({ conversations: [], total: 0, calls: { first: 1, entries: [] } });
-  expect(memberOf(two, "account", "total")).toBe(0);
-
-  const other = await withSample();
-  await other.call("GET", "/accounts");
-  const three = await look(other, String(two.cursor));
-  expect(memberOf(three, "account", "total")).toBe(14);
-  expect(entriesIn(three, "calls")).toHaveLength(1);
-  for (const odd of ["x", "x y z", `${two.cursor} 9`, "%00", "__proto__ 0 0 0 0"])
-    expect(objectsIn((await look(other, odd)).conversations)).toHaveLength(3);
-});
-
 test("no secret is shown, whatever the service itself would show", async () => {
   const service = await withSample();
   await service.control("PUT", "/switches", { secrets: "echo" });
@@ -136,22 +118,6 @@ test("no secret is shown, whatever the service itself would show", async () => {
   expect(shown.object).toMatchObject({ basicAuth: { username: "hub", password: "********" } });
   expect(JSON.stringify(shown)).not.toContain("hunter2-hidden");
   expect(JSON.stringify(shown)).not.toContain(service.emulator.clientSecret);
-});
-
-test("each asset of a message has a link that needs no secret and never expires", async () => {
-  const service = await withSample();
-  const { id, reply } = await sendAsset(service, "harm.svg", "<svg/>", [
-    { id: "__proto__" },
-    { id: "accounts" },
-  ]);
-  expect(reply.status, reply.text).toBe(202);
-  const downloads = memberOf(await look(service, "", first), "transcript", "downloads");
-  expect(Object.keys(isObject(downloads) ? downloads : {})).toEqual([id]);
-  await service.emulator.control.advance(1e11);
-  const path = String(isObject(downloads) && downloads[id]);
-  expect(await service.send("GET", path)).toMatchObject({ status: 200, text: "<svg/>" });
-  expect((await service.send("GET", path.replace(id, "x"))).status).toBe(403);
-  expect((await service.send("POST", path)).status).toBe(403);
 });
 
 test.each([
@@ -349,36 +315,6 @@ test("what is no object is none", async () => {
   const service = await withSample();
   for (const key of ["nothing/x", "authentications/x", "authentications", "__proto__/x", "/"])
     expect((await look(service, "", "", key)).object).toBeNull();
-});
-
-test("forms offer what the emulator obeys, in its own words", async () => {
-  const service = await running();
-  const { tables, cursor } = await look(service);
-  const nouns = objectsIn(memberOf({ tables }, "tables", "kinds")).map(({ noun }) => noun);
-  expect(nouns).toEqual(resources.map(({ noun }) => noun));
-  const sendersIn = (json: JsonObject) =>
-    objectsIn(memberOf(json, "tables", "senders")).map(({ type }) => type);
-  expect(sendersIn({ tables })).toContain("platform_agent");
-  await service.control("PUT", "/switches", { platformName: "acme" });
-  expect(sendersIn(await look(service, String(cursor)))).toContain("acme_agent");
-});
-
-test("a look tells the pending faults, the switches, and what is left of each bucket", async () => {
-  const service = await running({ plan: "basic" });
-  await service.emulator.control.faults({ on: "GET /channels", kind: "status", status: 503 });
-  await service.control("PUT", "/switches", { secrets: "omit" });
-  for (let call = 0; call < 4; call += 1) await service.call("GET", "/accounts");
-  const { faults, switches, rates } = await look(service);
-  expect(faults).toEqual([
-    { on: "GET /channels", kind: "status", status: 503, times: 1, after: 0 },
-  ]);
-  expect(switches).toMatchObject({ secrets: "omit", put: "replace" });
-  expect(rates).toContainEqual({
-    endpoint: "GET /accounts",
-    accepted: 2,
-    refused: 2,
-    bucket: { endpoint: "GET /accounts", rate: 0.5, burst: 2, tokens: 0 },
-  });
 });
 
 test("the page's token sends messages, and does nothing else", async () => {

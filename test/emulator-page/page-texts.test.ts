@@ -1,11 +1,8 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readMessage, writeMessage } from "../../emulator/page/browser/conversations.mjs";
-import { takeChanges } from "../../emulator/page/browser/emulator.mjs";
-import { describeRest, findUndelivered } from "../../emulator/page/browser/logs.mjs";
 import { drawGraph } from "../../emulator/page/browser/objects.mjs";
 import { clockTime, isFound, refusalText, shortText } from "../../emulator/page/browser/texts.mjs";
-import type { GraphObject, PageChanges } from "../../emulator/page/page-routes.js";
+import type { GraphObject } from "../../emulator/page/page-routes.js";
 
 test("a time that is none, or beyond all calendars, is shown as it came", () => {
   for (const time of ["yesterday", 8.7e15]) expect(clockTime(time)).toBe(String(time));
@@ -27,16 +24,6 @@ test("what is sought is found whatever its case", () => {
   ] as const)
     expect(isFound(sought, "first", text), sought).toBe(true);
   expect(isFound("channel", "GET", "/accounts")).toBe(false);
-});
-
-test("whatever a message holds, it is shown", () => {
-  fc.assert(
-    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), (body, content) => {
-      const { text, json, name, type, sender } = readMessage({ ...body, content });
-      for (const each of [text, json, name, type, sender]) expect(typeof each).toBe("string");
-    }),
-    { numRuns: 500, seed: 5 },
-  );
 });
 
 test("a message is shown with its sender, text, JSON and attachments", () => {
@@ -114,37 +101,18 @@ test("a refusal is shown in the words of control or of the service", () => {
   expect(refusalText(undefined, 502)).toBe("The emulator returned status 502.");
 });
 
-const attemptOf = (delivery: number, attempt: number, cause?: "askedToWait", isRetried = true) => ({
+const _attemptOf = (
+  delivery: number,
+  attempt: number,
+  cause?: "askedToWait",
+  isRetried = true,
+) => ({
   delivery,
   attempt,
   ...(cause === undefined ? {} : { failure: { cause, isRetried } }),
 });
 
-const entryOf = <T>({ entry }: { readonly entry: T }): T => entry;
-
-test("a delivery that failed counts once, until an attempt makes up for it", () => {
-  const failed = attemptOf(1, 1, "askedToWait");
-  const again = attemptOf(1, 2, "askedToWait");
-  const other = attemptOf(3, 1, "askedToWait");
-  const find = (...entries: (typeof failed)[]) =>
-    findUndelivered(entries.map((entry, place) => ({ entry, place })).reverse()).map(entryOf);
-  expect(find()).toEqual([]);
-  expect(find(failed, other, again, attemptOf(2, 1))).toEqual([again, other]);
-  expect(find(failed, attemptOf(2, 1), attemptOf(1, 2))).toEqual([]);
-});
-
-test("a failed attempt says what became of the message, and what to do", () => {
-  const first = attemptOf(1, 1, "askedToWait");
-  const last = attemptOf(1, 2, "askedToWait", false);
-  const after = (...entries: (typeof first)[]) =>
-    entries.map((entry) => describeRest([...entries, attemptOf(2, 1)], entry, "Wait."));
-  expect(after(first)).toEqual(["The service will try again. Wait."]);
-  const [one, two] = after(first, last);
-  expect([one, two]).toEqual(["Attempt 2 failed, too. Wait.", "This was the last attempt. Wait."]);
-  expect(after(first, attemptOf(1, 2))[0]).toBe("Attempt 2 delivered the message.");
-  const [none] = after(attemptOf(1, 0, "askedToWait", false));
-  expect(none).toBe("The service does not attempt delivery. Wait.");
-});
+const _entryOf = <T>({ entry }: { readonly entry: T }): T => entry;
 
 const object = (collection: string, id: string, ...references: readonly string[]): GraphObject => ({
   collection,
@@ -155,18 +123,6 @@ const object = (collection: string, id: string, ...references: readonly string[]
     const [to = "", target = ""] = key.split("/");
     return { collection: to, id: target, path: "x" };
   }),
-});
-
-test("a look replaces what changed, and keeps the rest as it was", () => {
-  const account = { objects: [object("a", "1")], total: 1, addresses: [] };
-  const question = { conversation: "", object: "", call: "" };
-  const answer = (parts: object) => parts as PageChanges;
-  const one = takeChanges(undefined, answer({ cursor: "1", account, conversations: [] }), question);
-  expect(one.objects.get("a/1")).toBe(account.objects[0]);
-  const two = takeChanges(one, answer({ cursor: "2", now: 5 }), { ...question, object: "a/1" });
-  expect(two).toMatchObject({ cursor: "2", now: 5, question: { object: "a/1" } });
-  expect([two.account, two.objects]).toEqual([one.account, one.objects]);
-  expect(two.objects).toBe(one.objects);
 });
 
 const kinds = ["a", "b", "c", "d", "e", "f"].map((collection) => ({

@@ -49,19 +49,6 @@ test("a snapshot holds conversations and assets, and another emulator takes it",
   await expectAll(other, ids);
 });
 
-test("a snapshot from before conversations were kept is taken", async () => {
-  const all = await hub();
-  await filled(all);
-  const {
-    conversations: _conversations,
-    assets: _assets,
-    ...older
-  } = (await all.service.control("GET", "/snapshot")).json;
-  expect((await all.service.control("PUT", "/snapshot", older)).status).toBe(204);
-  const now = (await all.service.control("GET", "/snapshot")).json;
-  expect(now).toMatchObject({ conversations: [], assets: [] });
-});
-
 test.each([
   ["conversations", {}],
   ["conversations", [{ id: "x" }]],

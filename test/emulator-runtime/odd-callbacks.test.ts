@@ -105,25 +105,6 @@ test("a slow callback does not keep another from its messages", async () => {
   expect(customer.messageIds).toEqual(["answer"]);
 });
 
-const notConvertible: readonly [string, unknown][] = [
-  ["type", { value: { toString: 1, valueOf: 1 } }],
-  ["sender", { type: { toString: 1, valueOf: 1 } }],
-  ["messageId", { toString: 1, valueOf: 1 }],
-  ["conversation", { account: { channel: { type: { toString: 1 } }, address: { toString: 1 } } }],
-  ["conversation", { id: { toString: 1 } }],
-  ["parent", { id: { toString: null } }],
-  ["attachments", { attachment: [{ id: { toString: 1 }, url: { toString: 1 } }] }],
-];
-
-test("what cannot be made text is refused in a message and an asset", async () => {
-  const { send, service } = await hub();
-  for (const [member, value] of notConvertible) {
-    expect([member, (await send(firstMessage({ [member]: value }))).status]).toEqual([member, 400]);
-    const asset = { channel: { type: value }, sender: value, name: value, size: value };
-    expect((await service.call("POST", "/assets", asset)).status).toBe(400);
-  }
-});
-
 test("an attachment at an address of another origin is no asset of this one", async () => {
   const all = await hub();
   const { service } = all;

@@ -115,12 +115,3 @@ test("every answer gives the emulator's own time, also when its clock is moved b
   expect(Date.parse(String(after)) - Date.parse(String(before[0]))).toBe(90 * minute);
   expect(new Set(others)).toEqual(new Set([after]));
 });
-
-test("what was made and changed has the time of its answer", async () => {
-  const service = await running({ clock: "manual" });
-  service.emulator.advance(5 * minute);
-  const id = await service.make(kindOf("Channel"));
-  const { headers, json } = await service.call("GET", `/channels/${id}`);
-  const date = Date.parse(String(headers.date));
-  expect(Math.abs(Date.parse(String(json.created)) - date)).toBeLessThan(1_000);
-});

@@ -238,20 +238,6 @@ test("the log is read in parts: with since only what came later", async () => {
     expect((await own.control("GET", `/log?since=${wrong}`)).status).toBe(400);
 });
 
-test("a list that outgrows its room still has its places", async () => {
-  const { RecentEntries } = await import("../../emulator/service/calls.js");
-  const list = new RecentEntries<number>(10);
-  for (let entry = 0; entry < 37; entry += 1) {
-    list.add(entry);
-    const { first, next, entries } = list.since(Math.max(0, entry - 2));
-    expect({ first, next, entries }).toEqual({
-      first: Math.max(0, entry - 9),
-      next: entry + 1,
-      entries: [entry - 2, entry - 1, entry].filter((each) => each >= 0),
-    });
-  }
-});
-
 const reset = (headers: Readonly<Record<string, string>>, raw?: string) =>
   service.send("POST", "/control/reset", { headers, ...(raw === undefined ? {} : { raw }) });
 

@@ -106,20 +106,3 @@ test("a caller without TLS harms nobody", async () => {
     await get(emulator.baseUrl.replace("/conversation/v3", "/health"), emulator.certificate),
   ).toBe(200);
 });
-
-test.each(["http/1.1", "http/1.0"])(
-  "a caller that asks for %s with TLS is served",
-  async (protocol) => {
-    const { baseUrl, certificate = "" } = await started({ tls: ownTls });
-    const port = Number(new URL(baseUrl).port);
-    const socket = connect({ port, host: "localhost", ca: certificate, ALPNProtocols: [protocol] });
-    onTestFinished(() => void socket.destroy());
-    socket.write(
-      `GET /health ${protocol.toUpperCase()}\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
-    );
-    let text = "";
-    for await (const chunk of socket) text += String(chunk);
-    expect(socket.alpnProtocol).toBe(protocol);
-    expect(text).toContain('{"status":"ok"}');
-  },
-);
