@@ -9,8 +9,12 @@ import { guideCommands, guidePrograms } from "../support/guide-commands.js";
 import { listenHere } from "../support/loopback-server.js";
 import { pageShell } from "../support/page-shell.js";
 
-/** The callback of the guide, and its authentication. */
-const [receiverSource = "", authenticationSource = ""] = guidePrograms("rotate-password");
+/** The authentication of the guide, and its callback. */
+const [authenticationSource = "", receiverSource = ""] = guidePrograms("secrets");
+
+/** The lines of its section about a callback's password, the last one with commands. */
+const commands = guideCommands("secrets");
+const steps = commands.slice(commands.findIndex((line) => line.startsWith("export DESK_PASSWORD")));
 
 const commonJs = (source: string): string =>
   transpileModule(source, {
@@ -19,7 +23,7 @@ const commonJs = (source: string): string =>
 
 /** The authentication of the guide, and an account whose three sides use it. */
 const program = (url: string, version: number): string =>
-  commonJs(`${authenticationSource.replace("version: 2", `version: ${version}`)}
+  commonJs(`${authenticationSource.replace("version: 1", `version: ${version}`)}
 import { ConversationAccount } from "pulumi-conversation";
 const party = { callback: "${url}", notificationEmail: "ops@example.com", authentication: desk };
 new ConversationAccount("shop", {
@@ -114,7 +118,7 @@ test("a callback's login is rotated by the steps of the guide under 10,000 messa
   await traffic.more(1_000);
   writeFileSync(join(folder, "index.js"), program(callback.url, 2));
   let exported = "";
-  for (const line of guideCommands("rotate-password")) {
+  for (const line of steps) {
     if (line.startsWith("export ")) {
       exported = `${line} && `;
       continue;

@@ -84,7 +84,7 @@ const outerSpan = "b7ad6b7169203331";
 /** Follows the guide, within a larger trace. */
 const trace = async (door: Door) => {
   const collector = await startCollector();
-  const commands = guideCommands("traces");
+  const commands = guideCommands("rate-limits");
   const exported = commands.flatMap((line) => /^export (\w+)=(.*)$/.exec(line)?.slice(1) ?? []);
   const [name = "", value = ""] = exported;
   const project = await opened(door, {
@@ -221,7 +221,7 @@ test.concurrent.for(doors)(
   async (door, { expect }) => {
     expect(await modulesForTraces(door, [])).toEqual([]);
     const file = join(tmpdir(), `conversation-trace-${process.pid}-${door}.json`);
-    const line = guideCommands("traces").find((each) => each.includes("file:")) ?? "";
+    const line = guideCommands("rate-limits").find((each) => each.includes("file:")) ?? "";
     const words = line.replace("/tmp/trace.json", file).split(" ").slice(3);
     expect(words).toEqual(["--otel-traces", `file://${file}`]);
     const loaded = await modulesForTraces(door, words);
