@@ -1,5 +1,5 @@
 import type { Clock } from "../kernel/clock.js";
-import { durationText } from "../kernel/text.js";
+import { abbreviated, durationText } from "../kernel/text.js";
 import type { Endpoint } from "./operations.js";
 import type { HttpResponse } from "./transport.js";
 
@@ -77,53 +77,32 @@ type Dated = Pick<HttpResponse, "headers">;
  */
 export const longestRetryAfterMs = 100_000;
 
-/** The header's permitted formats (RFC 9110 §10.2.3 and §5.6.7), and two others that occur. */
-const forms = {
-  seconds: /^\d+(\.\d+)?$/,
-  /** With the name of a day before it, or as ISO 8601. */
-  date: /^([A-Z][a-z]{2,8},? [\w -]{3,20}|\d{4}-\d\d-\d\dT)\d\d:\d\d:\d\d[\w +.:-]{0,20}$/,
-} as const;
-
-/** The format of a header value; undefined if it contains nothing usable. */
-export const retryAfterForm = (value: string): "seconds" | "date" | undefined => {
-  const text = value.trim();
-  if (forms.seconds.test(text)) return "seconds";
-  return forms.date.test(text) && !Number.isNaN(Date.parse(text)) ? "date" : undefined;
-};
-
-/** The old date format has no time zone: it is GMT. */
-const oldDate = /^[A-Z][a-z]{2} [A-Z]/;
-
-const instantOf = (text: string): number => Date.parse(oldDate.test(text) ? `${text} GMT` : text);
-
 const valuesOf = (headers: Headers, name: string): readonly string[] =>
   [headers[name] ?? []].flat().map((value) => value.trim());
 
-/** Uses the service's own clock if the headers give the time, so that ours does not matter. */
-const nowOf = (headers: Headers, wallMs: number): number => {
-  const sentAt = Date.parse(valuesOf(headers, "date")[0] ?? "");
-  return Number.isNaN(sentAt) ? wallMs : sentAt;
+/** The wait that one header value requests: seconds, or a date (RFC 9110 §10.2.3). NaN if neither. */
+const readRetryAfter = (text: string, nowMs: number): number => {
+  // Without what binary fractions add: 32.2 s are 32,200 ms, not a part of the next one.
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1e6) / 1e3;
+  if (!/\d\d:\d\d:\d\d/.test(text) || text.length > 50) return Number.NaN;
+  // The old format of dates has no time zone: it is GMT.
+  return Date.parse(/^[A-Z][a-z]{2} [A-Z]/.test(text) ? `${text} GMT` : text) - nowMs;
 };
 
-const mostDigits = 12;
-
-const shown = (seconds: string): string =>
-  seconds.length > mostDigits
-    ? `${seconds.slice(0, mostDigits)}… s (${seconds.length} digits)`
-    : `${seconds} s`;
-
-/** Without what binary fractions add: 32.2 s are 32,200 ms, not a part of the next one. */
-const millisecondsIn = (seconds: string): number => Math.round(Number(seconds) * 1e6) / 1e3;
+const mostShown = 40;
 
 /** The longest wait that the header requests; undefined if it requests none. */
 const askedFor = (headers: Headers, wallMs: number) => {
-  const asked = valuesOf(headers, "retry-after").flatMap((text) => {
-    const form = retryAfterForm(text);
-    if (form === "seconds") return [{ ms: millisecondsIn(text), text: shown(text) }];
-    return form === "date" ? [{ ms: instantOf(text) - nowOf(headers, wallMs), text }] : [];
-  });
-  const longest = asked.toSorted((a, b) => b.ms - a.ms)[0];
-  return longest && longest.ms > 0 ? longest : undefined;
+  // The service's own clock if the headers give the time, so that ours does not matter.
+  const sentAt = Date.parse(valuesOf(headers, "date")[0] ?? "");
+  const nowMs = Number.isNaN(sentAt) ? wallMs : sentAt;
+  const [longest] = valuesOf(headers, "retry-after")
+    .map((text) => ({ text, ms: readRetryAfter(text, nowMs) }))
+    .filter(({ ms }) => ms > 0)
+    .toSorted((a, b) => b.ms - a.ms);
+  if (!longest) return undefined;
+  const { ms, text } = longest;
+  return { ms, text: abbreviated(/^[\d.]+$/.test(text) ? `${text} s` : text, mostShown) };
 };
 
 /**

@@ -268,43 +268,7 @@ export const codeFromRedirect = (address: string | URL, state: string): string =
 interface FetchAnswer {
   readonly status: number;
   text(): Promise<string>;
-  /** Where it is given it is read in place of `text`, so that an answer without end is noticed. */
-  readonly body?: {
-    getReader(): {
-      read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
-      cancel(): Promise<void>;
-    };
-  } | null;
 }
-
-interface TokenAnswer {
-  readonly status: number;
-  /** Undefined if it is longer than any answer of a token URL. */
-  readonly text: string | undefined;
-}
-
-/** Longest answer in bytes. */
-const mostBytes = 1024 * 1024;
-
-/** The text of an answer, as far as it is not too long. */
-const textOf = async (answer: FetchAnswer): Promise<string | undefined> => {
-  if (!answer.body) return answer.text();
-  const reader = answer.body.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  let bytes = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done || !value) return text + decoder.decode();
-    bytes += value.byteLength;
-    if (bytes > mostBytes) {
-      // It may never end, so nothing waits for it.
-      void reader.cancel().catch(() => {});
-      return undefined;
-    }
-    text += decoder.decode(value, { stream: true });
-  }
-};
 
 /** The part of the `fetch` interface that a code exchange needs. */
 export type FetchLike = (
@@ -374,25 +338,13 @@ const failed = (
 ): ConversationError =>
   new ConversationError(code, `Could not ${exchanging}: ${text}`, details, "unknown");
 
-const formOf = (exchange: CodeExchange): string => {
-  const { code, redirectUri, clientId, verifier } = exchange;
+/** What is sent, checked, and complete. */
+const checkExchange = (exchange: CodeExchange) => {
+  assertObject(exchanging, "the exchange", exchange);
+  const { code, redirectUri, clientId, verifier, signal, timeoutMs = longestMs } = exchange;
   assertFilled(exchanging, { code, redirectUri, clientId, verifier });
   assertVerifier(exchanging, verifier);
-  return new URLSearchParams({
-    grant_type: "authorization_code",
-    code,
-    redirect_uri: redirectUri,
-    client_id: clientId,
-    code_verifier: verifier,
-  }).toString();
-};
-
-/** What is sent, checked, and complete. */
-const callOf = (exchange: CodeExchange) => {
-  assertObject(exchanging, "the exchange", exchange);
-  const body = formOf(exchange);
   const url = addressOf(exchanging, "tokenUrl", exchange.tokenUrl);
-  const { signal, timeoutMs = longestMs } = exchange;
   if (exchange.fetch !== undefined && typeof exchange.fetch !== "function") {
     throw inputInvalid(exchanging, "fetch must be a function");
   }
@@ -403,7 +355,31 @@ const callOf = (exchange: CodeExchange) => {
     throw inputInvalid(exchanging, "timeoutMs must be a number of milliseconds greater than 0");
   }
   const fetch: FetchLike = exchange.fetch ?? ((address, init) => globalThis.fetch(address, init));
-  const post = async (ending: AbortSignal): Promise<TokenAnswer> => {
+  const form = {
+    grant_type: "authorization_code",
+    ...{ code, redirect_uri: redirectUri, client_id: clientId, code_verifier: verifier },
+  };
+  return { url, body: new URLSearchParams(form).toString(), fetch, signal, timeoutMs };
+};
+
+interface TokenAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Posts the form; ends in time, and when the caller gives up, whatever `fetch` makes of its signal. */
+const postForm = async (checked: ReturnType<typeof checkExchange>): Promise<TokenAnswer> => {
+  const { url, body, fetch, signal, timeoutMs } = checked;
+  const over = new AbortController();
+  const ended = new Promise<never>((_, reject) => {
+    over.signal.addEventListener("abort", () => reject(over.signal.reason));
+  });
+  const late = `${url.host} did not send a complete response within ${timeoutMs} ms. Check the URL and the network.`;
+  const timer = setTimeout(() => over.abort(failed("TIMED_OUT", late)), timeoutMs);
+  const giveUp = (): void => over.abort(failed("CANCELLED", "the exchange was canceled."));
+  signal?.addEventListener("abort", giveUp, { once: true });
+  if (signal?.aborted) giveUp();
+  const post = async (): Promise<TokenAnswer> => {
     const answer = await fetch(url.href, {
       method: "POST",
       headers: {
@@ -412,36 +388,17 @@ const callOf = (exchange: CodeExchange) => {
       },
       body,
       redirect: "error",
-      signal: ending,
+      signal: over.signal,
     });
-    return { status: answer.status, text: await textOf(answer) };
+    return { status: answer.status, text: await answer.text() };
   };
-  return { host: url.host, post, signal, timeoutMs };
-};
-
-/** Posts a form; ends in time, and when the caller gives up, whatever `fetch` makes of its signal. */
-const answerTo = async ({
-  host,
-  post,
-  signal,
-  timeoutMs,
-}: ReturnType<typeof callOf>): Promise<TokenAnswer> => {
-  const over = new AbortController();
-  const ended = new Promise<never>((_, reject) => {
-    over.signal.addEventListener("abort", () => reject(over.signal.reason));
-  });
-  const late = `${host} did not send a complete response within ${timeoutMs} ms. Check the URL and the network.`;
-  const timer = setTimeout(() => over.abort(failed("TIMED_OUT", late)), timeoutMs);
-  const giveUp = (): void => over.abort(failed("CANCELLED", "the exchange was canceled."));
-  signal?.addEventListener("abort", giveUp, { once: true });
-  if (signal?.aborted) giveUp();
   try {
-    return await Promise.race([ended, post(over.signal)]);
+    return await Promise.race([ended, post()]);
   } catch (error) {
     if (error instanceof ConversationError) throw error;
     throw failed(
       "UNREACHABLE",
-      `${host} did not respond, or sent a redirect. Check the URL and the network; in a browser, also check that the token URL allows this origin.`,
+      `${url.host} did not respond, or sent a redirect. Check the URL and the network; in a browser, also check that the token URL allows this origin.`,
     );
   } finally {
     clearTimeout(timer);
@@ -449,7 +406,7 @@ const answerTo = async ({
   }
 };
 
-const objectIn = (text: string | undefined): JsonObject | undefined => {
+const objectIn = (text: string): JsonObject | undefined => {
   const value = typeof text === "string" ? jsonIn(text) : undefined;
   return isObject(value) ? value : undefined;
 };
@@ -480,7 +437,7 @@ const refused = ({ status, text }: TokenAnswer): ConversationError => {
  * const { accessToken } = await exchangeCode({ tokenUrl, clientId, redirectUri, code, verifier });
  */
 export const exchangeCode = async (exchange: CodeExchange): Promise<GrantedToken> => {
-  const answer = await answerTo(prepared(exchanging, () => callOf(exchange)));
+  const answer = await postForm(prepared(exchanging, () => checkExchange(exchange)));
   if (!(answer.status >= 200)) {
     throw failed(
       "BAD_RESPONSE",

@@ -98,22 +98,14 @@ interface ChainObject {
 /** The objects that a message passes, read one at a time, and what is known about them so far. */
 class Chain {
   /** Links that work. */
-  readonly #working: string[] = [];
+  readonly working: string[] = [];
   /** Possible problems, shown only if the test fails. */
-  readonly #doubts: string[] = [];
+  readonly doubts: string[] = [];
 
   constructor(
     readonly service: Service,
     readonly settings: Settings,
   ) {}
-
-  works(link: string): void {
-    this.#working.push(link);
-  }
-
-  doubt(what: string): void {
-    this.#doubts.push(what);
-  }
 
   /**
    * The error for a failed test.
@@ -122,17 +114,30 @@ class Chain {
    * @param what the problem and what to do, in complete sentences
    */
   brokenAt(link: string, what: string, cause?: ConversationError): ConversationError {
-    const doubts =
-      this.#doubts.length > 0 ? ` Other possible causes: ${this.#doubts.join("; ")}.` : "";
-    const working =
-      this.#working.length > 0 ? ` These links work: ${this.#working.join(", ")}.` : "";
+    const { doubts, working } = this;
+    const others = doubts.length > 0 ? ` Other possible causes: ${doubts.join("; ")}.` : "";
+    const sound = working.length > 0 ? ` These links work: ${working.join(", ")}.` : "";
     return new ConversationError(
       cause?.code ?? "REJECTED",
-      `The smoke test failed: the chain is broken at the ${link}: ${what}${doubts}${working}`,
+      `The smoke test failed: the chain is broken at the ${link}: ${what}${others}${sound}`,
       cause?.details ?? {},
       cause?.effect ?? "none",
       cause ? { cause } : {},
     );
+  }
+
+  /** Runs one step; a failure of the service names the link. */
+  async step<T>(
+    link: string,
+    work: Promise<T>,
+    explain: (error: ConversationError) => string = ({ message }) => message,
+  ): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      if (!isConversationError(error)) throw error;
+      throw this.brokenAt(link, explain(error), error);
+    }
   }
 
   /**
@@ -143,9 +148,7 @@ class Chain {
    */
   async read(definition: Definition, id: string, by?: string): Promise<ChainObject> {
     const { noun } = definition;
-    const wire = await this.service.read(definition, id).catch((error: unknown) => {
-      throw isConversationError(error) ? this.brokenAt(noun, error.message, error) : error;
-    });
+    const wire = await this.step(noun, this.service.read(definition, id));
     if (!wire) {
       const what = by
         ? `${by} refers to ${noun} ${id}, which does not exist`
@@ -157,8 +160,8 @@ class Chain {
     }
     const fields = fieldsFromWire(definition.fields, wire, this.settings);
     const label = `${objectTitle(definition, fields)} (ID ${id})`;
-    this.works(label);
-    if (fields.active === false) this.doubt(`${label} is not active`);
+    this.working.push(label);
+    if (fields.active === false) this.doubts.push(`${label} is not active`);
     return { definition, label, fields };
   }
 
@@ -176,7 +179,7 @@ class Chain {
       return await this.read(definition, id, by);
     } catch (error) {
       if (!isConversationError(error, "FORBIDDEN")) throw error;
-      this.doubt(`these credentials lack permission to read ${definition.noun} ${id}`);
+      this.doubts.push(`these credentials lack permission to read ${definition.noun} ${id}`);
       return undefined;
     }
   }
@@ -229,10 +232,8 @@ interface Route {
 
 /** Signs in, then reads what a message passes, with one call per object. @throws ConversationError */
 const readRoute = async (accountId: string, sender: SenderKind, chain: Chain): Promise<Route> => {
-  await chain.service.token().catch((error: unknown) => {
-    throw isConversationError(error) ? chain.brokenAt("sign-in", error.message, error) : error;
-  });
-  chain.works("sign-in");
+  await chain.step("sign-in", chain.service.token());
+  chain.working.push("sign-in");
   const found = await chain.read(account, accountId);
   const members = chain.membersOf(found, accountMembers);
   const { type } = chain.membersOf(
@@ -284,7 +285,7 @@ const readBotRoles = async (
   if (!bot) return rolesOnSide.bot;
   const { type, application: own = application } = chain.membersOf(bot, participantMembers);
   if (own !== application)
-    chain.doubt(
+    chain.doubts.push(
       `${bot.label} belongs to ${clientApplication.noun} ${own}, but the orchestration specifies ${application} for it`,
     );
   return [type];
@@ -342,18 +343,17 @@ const sendMessage = async (
       entryPoint,
     }),
   } as const;
-  const { conversationId } = await messages.start(start, callOptions).catch((error: unknown) => {
-    if (!isConversationError(error)) throw error;
-    const to = `a text message from a ${sender} to ${JSON.stringify(address)} on ${JSON.stringify(channelType)}`;
-    const what = `sending ${to} failed. ${error.message}${effects[error.effect]}`;
-    throw chain.brokenAt("message", what, error);
+  const to = `a text message from a ${sender} to ${JSON.stringify(address)} on ${JSON.stringify(channelType)}`;
+  const { conversationId } = await chain.step(
+    "message",
+    messages.start(start, callOptions),
+    ({ message, effect }) => `sending ${to} failed. ${message}${effects[effect]}`,
+  );
+  chain.working.push(`message ${messageId} (conversation ${conversationId})`);
+  // Refused: it is already over.
+  const end = messages.end(conversationId, sender, {}, callOptions).catch((error: unknown) => {
+    if (!isConversationError(error, "REJECTED", "NOT_FOUND")) throw error;
   });
-  chain.works(`message ${messageId} (conversation ${conversationId})`);
-  await messages.end(conversationId, sender, {}, callOptions).catch((error: unknown) => {
-    if (!isConversationError(error)) throw error;
-    // Refused: it is already over.
-    if (error.code === "REJECTED" || error.code === "NOT_FOUND") return;
-    throw chain.brokenAt("end of the conversation", error.message, error);
-  });
+  await chain.step("end of the conversation", end);
   return { conversationId, messageId };
 };

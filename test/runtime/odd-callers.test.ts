@@ -4,7 +4,7 @@ import { exchangeCode, type UploadOptions } from "../../sdk/runtime/index.js";
 import { codeFromRedirect } from "../../sdk/runtime/pkce.js";
 import { ManualClock } from "../service/support/clocks.js";
 import { status } from "./support/asset-hub.js";
-import { call, message, never, progressed, receiver, served } from "./support/callback-calls.js";
+import { call, message, never, progressed, receiver } from "./support/callback-calls.js";
 import { hubWith, named, whole } from "./support/many-transfers.js";
 
 const three: UploadOptions = { ...named, size: 3 };
@@ -69,24 +69,6 @@ const exchange = {
   code: "c",
   verifier: "v".repeat(43),
 };
-
-test("a token address whose answer never ends is left after a mebibyte", async () => {
-  let isLeft = false;
-  await using address = await served((_request, response) => {
-    response.writeHead(200);
-    response.on("close", () => {
-      isLeft = true;
-    });
-    const more = (): void => {
-      while (!response.destroyed && response.write(Buffer.alloc(65_536, "x")));
-      if (!response.destroyed) response.once("drain", more);
-    };
-    more();
-  });
-  const exchanged = exchangeCode({ ...exchange, tokenUrl: address.url });
-  await expect(exchanged).rejects.toMatchObject({ code: "BAD_RESPONSE" });
-  await expect.poll(() => isLeft).toBe(true);
-});
 
 test.each<[string, unknown]>([
   ["null", null],
