@@ -16,7 +16,7 @@ import {
   stackAdvice,
 } from "../pulumi/project-files.js";
 import { type PulumiPlace, queryPulumi, runStackCommand } from "../pulumi/pulumi-queries.js";
-import { type StackExport, type StateResource, stackExportIn } from "../pulumi/stack-documents.js";
+import { resourcesOf, type StackExport, stackExportIn } from "../pulumi/stack-documents.js";
 import { readStates, type StateScope } from "../pulumi/stack-states.js";
 
 /** The short names of a project and a stack. */
@@ -142,11 +142,6 @@ export const openStack = async (options: StackOptions): Promise<OpenStack> => {
   };
 };
 
-const isOf =
-  (entries: readonly JsonObject[]) =>
-  ({ urn, delete: leaving }: StateResource): boolean =>
-    leaving !== true && entries.some((entry) => entry.urn === urn);
-
 /**
  * Puts resources into a state, in place of those with the same URN, and removes all notes of
  * pending operations. Pulumi itself encrypts, checks, and writes it, under its lock.
@@ -163,53 +158,49 @@ export const writeToState = async (
   const clear = await exportStack(place, "clear");
   if (!sameJson(clear.deployment, before.deployment))
     throw new CommandFailure("the state changed in the meantime; nothing was written. Try again");
-  const { pending_operations: _, resources, ...rest } = now.deployment;
-  const isReplaced = isOf(entries);
-  const kept = (resources ?? []).map((resource) =>
-    isReplaced(resource) ? (entries.find(({ urn }) => urn === resource.urn) ?? resource) : resource,
+  const { pending_operations: _, ...rest } = now.deployment;
+  const held = resourcesOf(now);
+  const replacements = new Map(
+    held.flatMap((resource) => {
+      const entry = resource.delete ? undefined : entries.find(({ urn }) => urn === resource.urn);
+      return entry ? [[resource, entry] as const] : [];
+    }),
   );
-  const added = entries.filter(({ urn }) => !resources?.some((each) => isOf([{ urn }])(each)));
-  const deployment = { ...rest, resources: [...kept, ...added] };
+  const replaced = new Set(replacements.values());
+  const resources = [
+    ...held.map((resource) => replacements.get(resource) ?? resource),
+    ...entries.filter((entry) => !replaced.has(entry)),
+  ];
   const written = await runStackCommand(
     place,
     ["stack", "import"],
-    JSON.stringify({ ...now, deployment }),
+    JSON.stringify({ ...now, deployment: { ...rest, resources } }),
   );
   if (!written.ok) throw new CommandFailure(`pulumi stack import failed: ${written.said}`);
-};
-
-type ChangedStack = Pick<OpenStack, "env" | "names">;
-
-/** The lock file, the same for every process of a user that changes this stack. */
-const lockFile = ({ env, names: { project, stack } }: ChangedStack): string => {
-  const key = hash("sha256", JSON.stringify([env.PULUMI_BACKEND_URL ?? "", project, stack]));
-  return join(ownCacheFolder(env), `stack-${key.slice(0, 16)}.lock`);
-};
-
-/** If no lock can be kept, nobody else can hold one. */
-const lockOf = (stack: ChangedStack): ReturnType<typeof tryLock> => {
-  try {
-    return tryLock(lockFile(stack));
-  } catch {
-    return () => undefined;
-  }
 };
 
 /**
  * Does something that only one command at a time may do to a stack. Pulumi's own lock does not
  * cover them: between one command's decision and its action, the other could remove what the
- * decision is about.
+ * decision is about. The lock file is the same for every process of a user that changes this stack.
  *
  * @throws CommandFailure if another command of this user is doing so on this machine
  */
-export const whileAlone = async <R>(stack: ChangedStack, work: () => Promise<R>): Promise<R> => {
-  const unlock = lockOf(stack);
-  if (!unlock) {
-    const { project, stack: name } = stack.names;
-    throw new CommandFailure(
-      `Another repair or orphans command is changing ${project}/${name}, so nothing was done. Wait until it ends, and then try again.`,
-    );
+export const whileAlone = async <R>(
+  { env, names: { project, stack } }: Pick<OpenStack, "env" | "names">,
+  work: () => Promise<R>,
+): Promise<R> => {
+  const key = hash("sha256", JSON.stringify([env.PULUMI_BACKEND_URL ?? "", project, stack]));
+  let unlock: ReturnType<typeof tryLock> = () => undefined;
+  try {
+    unlock = tryLock(join(ownCacheFolder(env), `stack-${key.slice(0, 16)}.lock`));
+  } catch {
+    // If no lock can be kept, nobody else can hold one.
   }
+  if (!unlock)
+    throw new CommandFailure(
+      `Another repair or orphans command is changing ${project}/${stack}, so nothing was done. Wait until it ends, and then try again.`,
+    );
   try {
     return await work();
   } finally {

@@ -96,35 +96,29 @@ const sameObjects = (a: KindReading, b: KindReading): boolean =>
     a.objects.size === b.objects.size &&
     [...a.objects].every(([id, wire]) => sameJson(wire, b.objects.get(id))));
 
-type ReadKind = (
+/** Reads all objects of one kind; a refusal is an answer, a cancellation is not. */
+const readKind = async (
+  { service }: AccountSession,
   definition: Definition,
   onPage: (progress: ListProgress) => void,
-) => Promise<KindReading>;
-
-/** Reads all objects of one kind; a refusal is an answer, a cancellation is not. */
-const kindReader =
-  ({ service }: AccountSession): ReadKind =>
-  async (definition, onPage) => {
-    const counts = new Set<number>();
-    const follow = (progress: ListProgress): void => {
-      if (progress.count !== undefined) counts.add(progress.count);
-      onPage(progress);
-    };
-    try {
-      const { objects, complete } = await service.list(definition, {
-        fresh: true,
-        onPage: follow,
-      });
-      const moved = counts.size > 1 ? { moved: true as const } : {};
-      const kind = { definition, objects: new Map(objects), ...moved };
-      if (complete) return kind;
-      const problem = `the service did not return all pages of GET /${definition.collection}; it returned ${withCount(objects.size, "object")}`;
-      return { ...kind, problem };
-    } catch (error) {
-      if (!isConversationError(error) || error.code === "CANCELLED") throw error;
-      return { definition, objects: new Map(), problem: error.message, error };
-    }
+): Promise<KindReading> => {
+  const counts = new Set<number>();
+  const follow = (progress: ListProgress): void => {
+    if (progress.count !== undefined) counts.add(progress.count);
+    onPage(progress);
   };
+  try {
+    const { objects, complete } = await service.list(definition, { fresh: true, onPage: follow });
+    const moved = counts.size > 1 ? { moved: true as const } : {};
+    const kind = { definition, objects: new Map(objects), ...moved };
+    if (complete) return kind;
+    const problem = `the service did not return all pages of GET /${definition.collection}; it returned ${withCount(objects.size, "object")}`;
+    return { ...kind, problem };
+  } catch (error) {
+    if (!isConversationError(error) || error.code === "CANCELLED") throw error;
+    return { definition, objects: new Map(), problem: error.message, error };
+  }
+};
 
 interface ReadAccountOptions {
   /** Gets the number of objects of all kinds that came so far. */
@@ -138,9 +132,6 @@ interface ReadAccountOptions {
 /** How often lists that look changed are read again. */
 const mostRepeats = 2;
 
-const cancelled = (): ConversationError =>
-  new ConversationError("CANCELLED", "Reading the account was canceled; nothing was changed.");
-
 /** Kinds that may have changed since a moment in the service's time. */
 const doubtfulIn = (lists: AccountLists, since: number): ReadonlySet<string> =>
   new Set([
@@ -149,36 +140,10 @@ const doubtfulIn = (lists: AccountLists, since: number): ReadonlySet<string> =>
     ...lists.kinds.flatMap(({ definition: { kind }, moved }) => (moved ? [kind] : [])),
   ]);
 
-type ReadKinds = (names?: ReadonlySet<string>) => Promise<readonly KindReading[]>;
-
-/** Reads again what looks changed, until two readings agree. */
-const consistentLists = async (
-  first: AccountLists,
-  startOf: () => number,
-  read: ReadKinds,
-): Promise<{ readonly lists: AccountLists; readonly consistent: boolean }> => {
-  let lists = first;
-  let since = startOf();
-  for (let repeat = 0; repeat <= mostRepeats; repeat++) {
-    const doubtful = doubtfulIn(lists, since);
-    if (doubtful.size === 0) return { lists, consistent: true };
-    if (repeat === mostRepeats) break;
-    const again = new Map((await read(doubtful)).map((each) => [each.definition.kind, each]));
-    const next = lists.kinds.map((each) => again.get(each.definition.kind) ?? each);
-    const isSame = lists.kinds.every(
-      (each, place) => next[place]?.moved !== true && sameObjects(each, next[place] ?? each),
-    );
-    lists = { kinds: next };
-    if (isSame) return { lists, consistent: true };
-    since = startOf();
-  }
-  return { lists, consistent: false };
-};
-
 /**
  * Reads every object of every kind: lists only, all of them at once, each in as few pages as the
- * service gives. A kind that the client may not list is in the result with the reason, never left
- * out.
+ * service gives. Lists that look changed are read again, until two readings agree. A kind that the
+ * client may not list is in the result with the reason, never left out.
  *
  * @throws ConversationError if nothing at all could be read, for the first reason; `CANCELLED`
  * @example
@@ -187,31 +152,50 @@ const consistentLists = async (
  */
 export const readAccount = async (
   session: AccountSession,
-  options: ReadAccountOptions = {},
+  { clock = systemClock, signal, onProgress = () => undefined }: ReadAccountOptions = {},
 ): Promise<AccountReading> => {
-  const { clock = systemClock, signal, onProgress = () => undefined } = options;
   const readAt = new Date(clock.wall()).toISOString();
-  const readOne = kindReader(session);
-  // The service's own time is known only once it has answered.
-  let began = clock.now();
-  const startOf = (): number => (session.service.now() ?? clock.wall()) - (clock.now() - began);
-  const read: ReadKinds = (names) => {
-    began = clock.now();
-    const wanted = resources.filter(({ kind }) => !names || names.has(kind));
+  const { baseUrl } = session.settings;
+  /** Reads kinds, and says when that began. */
+  const readKinds = async (wanted: readonly Definition[]) => {
+    const began = clock.now();
     const counts = new Map<Definition, number>();
-    return Promise.all(
+    const kinds = await Promise.all(
       wanted.map((definition) =>
-        readOne(definition, ({ objects }) => {
+        readKind(session, definition, ({ objects }) => {
           counts.set(definition, objects);
           onProgress([...counts.values()].reduce((sum, count) => sum + count, 0));
         }),
       ),
     );
+    // The service's own time is known only once it has answered.
+    const since = (session.service.now() ?? clock.wall()) - (clock.now() - began);
+    return { kinds, since };
   };
-  const first = await unlessAborted(signal, read(), cancelled);
-  const failure = first.every(({ error }) => error) ? first[0]?.error : undefined;
-  if (failure) throw failure;
-  const settling = consistentLists({ kinds: first }, startOf, read);
-  const { lists, consistent } = await unlessAborted(signal, settling, cancelled);
-  return { ...lists, readAt, baseUrl: session.settings.baseUrl, consistent };
+  const readAll = async (): Promise<AccountReading> => {
+    let { kinds, since } = await readKinds(resources);
+    const failure = kinds.every(({ error }) => error) ? kinds[0]?.error : undefined;
+    if (failure) throw failure;
+    for (let repeat = 0; ; repeat += 1) {
+      const doubtful = doubtfulIn({ kinds }, since);
+      const consistent = doubtful.size === 0;
+      if (consistent || repeat === mostRepeats) return { kinds, readAt, baseUrl, consistent };
+      const again = await readKinds(resources.filter(({ kind }) => doubtful.has(kind)));
+      const before = kinds;
+      kinds = before.map(
+        (each) => again.kinds.find(({ definition }) => definition === each.definition) ?? each,
+      );
+      const isSame = kinds.every(
+        (each, place) => !each.moved && sameObjects(before[place] ?? each, each),
+      );
+      if (isSame) return { kinds, readAt, baseUrl, consistent: true };
+      ({ since } = again);
+    }
+  };
+  return unlessAborted(
+    signal,
+    readAll(),
+    () =>
+      new ConversationError("CANCELLED", "Reading the account was canceled; nothing was changed."),
+  );
 };

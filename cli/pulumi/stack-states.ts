@@ -33,47 +33,41 @@ const kindOf = ({ type }: StateResource): string | undefined => kindOfToken(type
 const madeBy = (resource: StateResource): string | undefined =>
   resource.type === providerToken ? textAt(resource.inputs, "ownership") : undefined;
 
-/** Whose the object of a resource is: a resource of the plugin keeps what it was created with. */
-type OwnershipOf = (resource: StateResource) => string | undefined;
-
-const ownershipOfEach = (
-  resources: readonly StateResource[],
-  ownership: string | undefined,
-): OwnershipOf => {
+/**
+ * Returns a function that tells whose the object of a resource is: a resource of the plugin keeps
+ * what it was created with.
+ *
+ * @param ownership of the stack itself
+ */
+const ownershipFinder = (resources: readonly StateResource[], ownership: string | undefined) => {
   const providers = new Map<string, string>(
     resources.flatMap((resource) => {
       const made = madeBy(resource);
       return made && resource.id ? [[`${resource.urn}::${resource.id}`, made] as const] : [];
     }),
   );
-  return ({ provider = "", inputs }) => {
+  return ({ provider = "", inputs }: StateResource): string | undefined => {
     const made = providers.get(provider);
     const written = textAt(inputs, "owner");
     return made && written ? ownerParts(written).ownership : (made ?? ownership);
   };
 };
 
-interface Place {
-  readonly stack: string;
-  readonly own: boolean;
-  readonly ownershipOf: OwnershipOf;
-}
-
 const holdingOf = (
   resource: StateResource,
-  { stack, own, ownershipOf }: Place,
+  place: Pick<Holding, "stack" | "own">,
+  ownership: string | undefined,
 ): readonly Holding[] => {
   const { urn, id } = resource;
   const kind = kindOf(resource);
   if (!kind || kind === "Ownership" || !id) return [];
   const written = textAt(resource.outputs, "owner") ?? textAt(resource.inputs, "owner");
-  const ownership = ownershipOf(resource);
   // From the URN: after `pulumi state rename` its inputs still contain the earlier owner.
   const owner = ownership ? ownerOf(ownership, parentsIn(urn), urnParts(urn).name) : written;
   const serial = textAt(resource.outputs, "serial");
   return [
     {
-      ...{ stack, urn, kind, id, own },
+      ...{ ...place, urn, kind, id },
       ...(owner ? { owner } : {}),
       ...(written && written !== owner ? { writtenOwner: written } : {}),
       ...(serial ? { serial } : {}),
@@ -123,11 +117,11 @@ export const stackStateOf = (document: StackExport, own: boolean, stack?: string
       }),
     ]),
   ];
-  const ownershipOf = ownershipOfEach(resources, ownership);
+  const findOwnership = ownershipFinder(resources, ownership);
   const holdings = (external: boolean) =>
     [...staying, ...leaving]
       .filter((resource) => (resource.external === true) === external)
-      .flatMap((resource) => holdingOf(resource, { stack: shown, own, ownershipOf }));
+      .flatMap((resource) => holdingOf(resource, { stack: shown, own }, findOwnership(resource)));
   return {
     ...names,
     ...(ownership ? { ownership } : {}),
@@ -176,13 +170,13 @@ export const statesOf = (
   const all = [own, ...others];
   const holdings = all.flatMap((state) => state.holdings);
   const lookUps = all.flatMap((state) => state.lookUps);
-  const of = (list: readonly Holding[], kind: string, id: string) =>
-    list.filter((holding) => holding.kind === kind && holding.id === id);
+  const keyOf = ({ kind, id }: Holding): string => `${kind} ${id}`;
+  const [holders, readers] = [Map.groupBy(holdings, keyOf), Map.groupBy(lookUps, keyOf)];
   return {
     own,
     holdings,
-    holdersOf: (kind, id) => of(holdings, kind, id),
-    readersOf: (kind, id) => of(lookUps, kind, id),
+    holdersOf: (kind, id) => holders.get(`${kind} ${id}`) ?? [],
+    readersOf: (kind, id) => readers.get(`${kind} ${id}`) ?? [],
     resourceOf: (kind, owner, isPlugins) => {
       const alike = own.holdings.filter(
         (holding) => holding.kind === kind && (holding.isPlugins ?? false) === isPlugins,
@@ -210,27 +204,22 @@ const stateFrom = async (
   return state;
 };
 
-const inGroups = async <T, R>(
-  items: readonly T[],
-  size: number,
-  work: (item: T) => Promise<R>,
-): Promise<readonly R[]> => {
-  const done: R[] = [];
-  for (let start = 0; start < items.length; start += size)
-    done.push(...(await Promise.all(items.slice(start, start + size).map(work))));
-  return done;
-};
-
 /** All stacks except the requested one, as far as they can be read. */
 const othersFrom = async ({ stack: asked, ...anyStack }: PulumiPlace, own: StackState) => {
   const answer = await queryPulumi(anyStack, ["stack", "ls", "--all", "--json"]);
   const listed = "text" in answer ? stacksIn(answer.text) : undefined;
   if (!listed) return { states: [], complete: false };
   const others = listed.filter((each) => !isListedAs(each, asked));
-  const read = await inGroups(others.slice(0, mostStacks), together, async ({ name }) => ({
-    name,
-    state: await stateFrom({ ...anyStack, stack: name }, false),
-  }));
+  const read: { readonly name: string; readonly state: StackState | undefined }[] = [];
+  for (let start = 0; start < Math.min(others.length, mostStacks); start += together)
+    read.push(
+      ...(await Promise.all(
+        others.slice(start, Math.min(start + together, mostStacks)).map(async ({ name }) => ({
+          name,
+          state: await stateFrom({ ...anyStack, stack: name }, false),
+        })),
+      )),
+    );
   const isOwn = (name: string, state: StackState) =>
     others.length === listed.length &&
     mayBe(name, asked ?? "") &&
