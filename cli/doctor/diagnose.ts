@@ -14,7 +14,7 @@ import { programNode } from "../program-node.js";
 import { projectFile, pulumiPlace, readStackConfig } from "../pulumi/project-files.js";
 import { findProgram, hostLimits, inspectPulumi, isAtLeast } from "../pulumi/pulumi-cli.js";
 import { queryPulumi } from "../pulumi/pulumi-queries.js";
-import { resourcesOf, type StateResource, stackExportIn } from "../pulumi/stack-documents.js";
+import { resourcesInState, type StateResource, stackExportIn } from "../pulumi/stack-documents.js";
 import { wrappedWords } from "../terminal/columns.js";
 import {
   checkCertificates,
@@ -134,7 +134,7 @@ const resourcesIn = async (
 ): Promise<readonly StateResource[]> => {
   const found = pulumiPlace(...place);
   const answer = found && (await queryPulumi(found, ["stack", "export"]));
-  return answer && "text" in answer ? resourcesOf(stackExportIn(answer.text)) : [];
+  return answer && "text" in answer ? resourcesInState(stackExportIn(answer.text)) : [];
 };
 
 /** The settings, or why they cannot be used together: some rules need more than one setting. */

@@ -11,7 +11,7 @@ import {
   logicalName,
   type Preview,
   type PreviewStep,
-  resourcesOf,
+  resourcesInState,
   type StackExport,
   type StateResource,
 } from "../pulumi/stack-documents.js";
@@ -286,7 +286,7 @@ export const workloadOf = (
   { preview, state, previewSeconds }: Documents,
 ): Workload => {
   const shown = preview?.steps.flatMap(({ oldState }) => oldState ?? []) ?? [];
-  const before = state ? resourcesOf(state) : shown;
+  const before = state ? resourcesInState(state) : shown;
   return {
     operation,
     steps: stepsOf(operation, before, preview),

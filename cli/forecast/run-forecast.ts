@@ -17,7 +17,7 @@ import { elsewhereAdvice, stateStanding } from "../inventory/objects-elsewhere.j
 import { exportStack, openStack } from "../inventory/open-stack.js";
 import { accountsIn, isOurType } from "../inventory/stack-accounts.js";
 import { environmentOnly, readStackConfig } from "../pulumi/project-files.js";
-import { accountIn, resourcesOf } from "../pulumi/stack-documents.js";
+import { accountIn, resourcesInState } from "../pulumi/stack-documents.js";
 import { withCount, wrappedText } from "../terminal/columns.js";
 import { currentDocuments, savedDocuments } from "./documents.js";
 import { type ConditionOptions, fasterParallel, forecast, givenConditions } from "./forecast.js";
@@ -98,7 +98,7 @@ const elsewhere = async (
   env: NodeJS.ProcessEnv,
 ): Promise<readonly string[]> => {
   if (from || !state) return [];
-  const held = resourcesOf(state);
+  const held = resourcesInState(state);
   const ours = held.filter(({ type }) => isOurType(type));
   // The settings of explicit providers are not in plain text here.
   const names = new Set(ours.map(accountIn).filter((name) => !isProviderAccount(name)));
@@ -116,7 +116,7 @@ const plannedChanges = (
   operation: ForecastOperation,
   { preview, state }: Documents,
 ): PlannedChanges => {
-  if (operation === "destroy") return changesOfDestroy(resourcesOf(state));
+  if (operation === "destroy") return changesOfDestroy(resourcesInState(state));
   return changesOfPreview(operation === "up" ? (preview?.steps ?? []) : []);
 };
 

@@ -25,7 +25,7 @@ import {
   isEncrypted,
   logicalName,
   openedValues,
-  resourcesOf,
+  resourcesInState,
   type StackExport,
   sealedFields,
   stackExportIn,
@@ -234,7 +234,7 @@ const objectOfValues = (
 };
 
 const fromState = (title: string, state: StackExport): AccountSource => {
-  const objects = resourcesOf(state)
+  const objects = resourcesInState(state)
     .filter((resource) => resource.delete !== true && resource.external !== true)
     .flatMap((resource) => {
       const { type, id, urn, outputs, inputs } = resource;

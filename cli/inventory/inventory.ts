@@ -22,7 +22,7 @@ import {
   accountIn,
   heldObjects,
   openedValues,
-  resourcesOf,
+  resourcesInState,
   type StackExport,
   type StateResource,
 } from "../pulumi/stack-documents.js";
@@ -177,16 +177,18 @@ export const inventoryOf = (reading: StackReading): Inventory => {
   const { accounts, document } = reading;
   const judge = judgeObjects(reading.states, reading.names);
   const opened = new Set(accounts.flatMap(({ names }) => names));
-  const managed = heldObjects(resourcesOf(document)).flatMap(({ definition, id, resource }) => {
-    const of = accountIn(resource);
-    if (!opened.has(of)) return [];
-    const account = accountNamed(reading, of);
-    const live = kindIn(account, definition).objects.get(id);
-    const named = live ?? propertiesIn(openedValues(resource.outputs)).fields;
-    const name = asText(nameOnWire(definition, named));
-    const judged = { ...judge(definition, id, live), standing: "managed" as const };
-    return [{ definition, id, name, account, live, resource, ...judged }];
-  });
+  const managed = heldObjects(resourcesInState(document)).flatMap(
+    ({ definition, id, resource }) => {
+      const of = accountIn(resource);
+      if (!opened.has(of)) return [];
+      const account = accountNamed(reading, of);
+      const live = kindIn(account, definition).objects.get(id);
+      const named = live ?? propertiesIn(openedValues(resource.outputs)).fields;
+      const name = asText(nameOnWire(definition, named));
+      const judged = { ...judge(definition, id, live), standing: "managed" as const };
+      return [{ definition, id, name, account, live, resource, ...judged }];
+    },
+  );
   const others = accounts.flatMap((account) =>
     account.reading.kinds.flatMap(({ definition, objects }) =>
       [...objects].flatMap(([id, live]) => {
@@ -218,7 +220,7 @@ const assertSameEmulator = (
   if (env[addressesVariable] === undefined) return;
   const kinds = accounts.flatMap(({ reading }) => reading.kinds);
   if (kinds.some(({ objects, problem }) => objects.size > 0 || problem !== undefined)) return;
-  const held = heldObjects(resourcesOf(document)).length;
+  const held = heldObjects(resourcesInState(document)).length;
   if (held === 0) return;
   throw new CommandFailure(
     `This emulator is empty: it contains none of the objects of ${project}/${stack} (${held} in its state). Nothing was done. Start the emulator with the file that contains them (--data <file>), or run the command without the emulator.`,

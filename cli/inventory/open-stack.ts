@@ -16,7 +16,7 @@ import {
   stackAdvice,
 } from "../pulumi/project-files.js";
 import { type PulumiPlace, queryPulumi, runStackCommand } from "../pulumi/pulumi-queries.js";
-import { resourcesOf, type StackExport, stackExportIn } from "../pulumi/stack-documents.js";
+import { resourcesInState, type StackExport, stackExportIn } from "../pulumi/stack-documents.js";
 import { readStates, type StateScope } from "../pulumi/stack-states.js";
 
 /** The short names of a project and a stack. */
@@ -159,7 +159,7 @@ export const writeToState = async (
   if (!sameJson(clear.deployment, before.deployment))
     throw new CommandFailure("the state changed in the meantime; nothing was written. Try again");
   const { pending_operations: _, ...rest } = now.deployment;
-  const held = resourcesOf(now);
+  const held = resourcesInState(now);
   const replacements = new Map(
     held.flatMap((resource) => {
       const entry = resource.delete ? undefined : entries.find(({ urn }) => urn === resource.urn);

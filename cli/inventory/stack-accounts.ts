@@ -9,7 +9,7 @@ import {
   accountIn,
   definitionOfType,
   openedValues,
-  resourcesOf,
+  resourcesInState,
   type StackExport,
 } from "../pulumi/stack-documents.js";
 import { accessService, type Say, type ServiceAccess } from "./open-account.js";
@@ -36,7 +36,7 @@ export const providerSources = (
   env: NodeJS.ProcessEnv,
 ): ReadonlyMap<string, SettingSource> => {
   // Of two with one URN, the one that stays comes last.
-  const sorted = resourcesOf(document).toSorted(
+  const sorted = resourcesInState(document).toSorted(
     (a, b) => Number(b.delete === true) - Number(a.delete === true),
   );
   return new Map(

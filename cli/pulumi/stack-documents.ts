@@ -86,7 +86,7 @@ export const previewIn = (text: string): Preview | undefined =>
   previewSchema.safeParse(printedJson(text)).data;
 
 /** Returns the resources in a state, in order of creation; empty if there is no state. */
-export const resourcesOf = (state: StackExport | undefined): readonly StateResource[] =>
+export const resourcesInState = (state: StackExport | undefined): readonly StateResource[] =>
   state?.deployment.resources ?? [];
 
 /** The value of a secret in plain text, in the form of a state or of the lifecycle. */

@@ -18,7 +18,7 @@ import { projectFile } from "./project-files.js";
 import { isListedAs, mayBe, type PulumiPlace, queryPulumi, stacksIn } from "./pulumi-queries.js";
 import {
   type PendingOperation,
-  resourcesOf,
+  resourcesInState,
   type StackExport,
   type StateResource,
   stackExportIn,
@@ -98,7 +98,7 @@ const namesIn = ([first]: readonly StateResource[]): Pick<StackState, "name" | "
  * @param stack the stack's name in the CLI. Default: its short name
  */
 export const stackStateOf = (document: StackExport, own: boolean, stack?: string): StackState => {
-  const resources = resourcesOf(document);
+  const resources = resourcesInState(document);
   const pending = document.deployment.pending_operations ?? [];
   const staying = resources.filter((resource) => !resource.delete);
   const leaving = resources.filter((resource) => resource.delete);

@@ -10,7 +10,7 @@ import { quietEnvironment } from "../pulumi/pulumi-queries.js";
 import {
   accountIn,
   openedValues,
-  resourcesOf,
+  resourcesInState,
   type StackExport,
   type StateResource,
 } from "../pulumi/stack-documents.js";
@@ -66,7 +66,7 @@ export const profilesOf = (original: ProfileSources): readonly string[] => {
     const [, profile = "", setting] = entryOfProfile.exec(key) ?? [];
     return profile && (setting === "baseUrl" || words.includes(wordOf(profile))) ? [profile] : [];
   });
-  const inState = resourcesOf(original.document).flatMap(
+  const inState = resourcesInState(original.document).flatMap(
     ({ inputs }) => accountIn({ inputs }) ?? [],
   );
   const known = [...new Set([...inState, ...inConfig])];
@@ -136,7 +136,7 @@ export const readOther = async (
   name: string,
   secrets?: "clear",
 ): Promise<OtherStack | undefined> => {
-  const resources = resourcesOf(await exportStack({ ...place, stack: name }, secrets));
+  const resources = resourcesInState(await exportStack({ ...place, stack: name }, secrets));
   const [, stack, project] = /^urn:pulumi:(.+?)::(.+?)::/.exec(resources[0]?.urn ?? "") ?? [];
   if (!project || !stack) return undefined;
   const root = resources.filter(({ type }) => secrets && type === "pulumi:pulumi:Stack");
@@ -150,7 +150,7 @@ export const readOther = async (
  */
 export const stackReferencesIn = (document: StackExport): readonly string[] => [
   ...new Set(
-    resourcesOf(document)
+    resourcesInState(document)
       .filter(({ type }) => type === "pulumi:pulumi:StackReference")
       .flatMap(({ inputs }) => openedValues(inputs).name ?? [])
       .filter((name) => typeof name === "string"),

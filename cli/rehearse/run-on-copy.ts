@@ -9,7 +9,7 @@ import {
   definitionOfType,
   type PreviewStep,
   previewIn,
-  resourcesOf,
+  resourcesInState,
 } from "../pulumi/stack-documents.js";
 import type { RehearsedAccount, RehearsedAccountOptions } from "./accounts.js";
 import { type EmulatedAccount, emulateAccount } from "./emulated-account.js";
@@ -125,7 +125,7 @@ const isRun = (type: string, custom: boolean, also: readonly string[] = []): boo
 
 /** Resources of the state that reach beyond the account. */
 const foreignIn = ({ original, also }: RunSetup): readonly string[] =>
-  resourcesOf(original.document).flatMap(({ type, urn, custom }) =>
+  resourcesInState(original.document).flatMap(({ type, urn, custom }) =>
     isRun(type, custom === true, also) ? [] : [urn],
   );
 

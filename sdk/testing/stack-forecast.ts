@@ -3,7 +3,11 @@ import { duration, forecastReport } from "../../cli/forecast/forecast-report.js"
 import type { Forecast } from "../../cli/forecast/forecast-schema.js";
 import type { ForecastOperation } from "../../cli/forecast/operations.js";
 import { workloadOf } from "../../cli/forecast/planned-steps.js";
-import { resourcesOf, type StackExport, stackExportIn } from "../../cli/pulumi/stack-documents.js";
+import {
+  resourcesInState,
+  type StackExport,
+  stackExportIn,
+} from "../../cli/pulumi/stack-documents.js";
 import { assertionError } from "./checks.js";
 
 /** Which run to forecast, and under which conditions. */
@@ -25,7 +29,7 @@ export interface ForecastLimits extends ForecastConditions {
 
 /** The preview that a first `up` of everything in a state would make. */
 const firstPreview = (state: StackExport | undefined) => {
-  const kept = resourcesOf(state).filter(({ delete: condemned }) => !condemned);
+  const kept = resourcesInState(state).filter(({ delete: condemned }) => !condemned);
   const steps = kept.map((resource) => ({ op: "create", urn: resource.urn, newState: resource }));
   return { steps, changeSummary: { create: steps.length } };
 };
