@@ -70,7 +70,7 @@ export const forecastCommand = command({
   },
   uses: {
     usual: {
-      json: async () => (await import("../forecast/printed-forecast.js")).printedForecastSchema,
+      json: async () => (await import("../forecast/forecast-schema.js")).printedForecastSchema,
       exits: {
         0: "done",
         3: "the run exceeds a limit that you set",

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
 import { plans } from "../../provider/service/plans.js";
+import { blastRadiusSchema } from "../inventory/blast-radius.js";
 import { forecastOperations } from "./operations.js";
 
 const seconds = z.number().min(0);
@@ -51,6 +52,15 @@ export const forecastSchema = z.strictObject({
     .array(pathPartSchema)
     .describe("The chain of calls that determines the run's duration"),
   plans: z.record(z.string(), planForecastSchema).describe("The same run on each plan"),
+});
+
+/** Shape of what `forecast --json` prints. */
+export const printedForecastSchema = forecastSchema.extend({
+  deletions: z
+    .exactOptional(blastRadiusSchema)
+    .describe(
+      "What still uses the objects that the run deletes; absent if it deletes nothing or was not checked",
+    ),
 });
 
 /** Consecutive calls to one endpoint, each delaying the next. */

@@ -1,6 +1,5 @@
-import { burstShare } from "../../provider/pacing/bucket.js";
+import { shareLimit } from "../../provider/pacing/bucket.js";
 import { conversationLimit } from "../../provider/pacing/plan-rates.js";
-import type { Endpoint } from "../../provider/service/operations.js";
 import { monthlyQuotas, type Plan, plans } from "../../provider/service/plans.js";
 import {
   accountTitle,
@@ -16,7 +15,6 @@ import {
   engineTimes,
   type Simulated,
   type SimulatedCall,
-  type SimulatedLimit,
   simulate,
 } from "./simulation.js";
 
@@ -34,15 +32,6 @@ export interface Conditions {
   /** Number of steps that run in parallel. */
   readonly parallel: number;
 }
-
-/**
- * Returns the part of an endpoint's limit that this tool may use. A share of less than 1 also
- * reduces the burst.
- */
-const endpointLimit = (endpoint: Endpoint, { plan, burst, share }: Conditions): SimulatedLimit => {
-  const limit = conversationLimit(endpoint, plan);
-  return { rate: limit.rate * share, burst: burstShare(burst ?? limit.burst, share) };
-};
 
 /** Conditions specified on the command line. */
 export type ConditionOptions = Partial<Omit<Conditions, "share">>;
@@ -116,14 +105,19 @@ export const simulateRun = (
   workload: Workload,
   conditions: Conditions,
   engine: EngineTimes = engineTimes(workload),
-): Simulated =>
-  simulate(workload.steps, {
-    parallel: conditions.parallel,
+): Simulated => {
+  const { plan, burst, share, parallel } = conditions;
+  return simulate(workload.steps, {
+    parallel,
     roundTripSeconds,
     engine,
-    limitOf: ({ endpoint }) => endpointLimit(endpoint, conditions),
+    limitOf: ({ endpoint }) => {
+      const limit = conversationLimit(endpoint, plan);
+      return shareLimit({ ...limit, burst: burst ?? limit.burst }, share);
+    },
     callsOf: (step) => callsOf(step, workload),
   });
+};
 
 const rounded = (seconds: number): number => Math.round(seconds * 10) / 10;
 

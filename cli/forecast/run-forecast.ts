@@ -22,10 +22,9 @@ import { withCount, wrappedText } from "../terminal/columns.js";
 import { currentDocuments, savedDocuments } from "./documents.js";
 import { type ConditionOptions, fasterParallel, forecast, givenConditions } from "./forecast.js";
 import { duration, forecastReport } from "./forecast-report.js";
-import type { Forecast } from "./forecast-schema.js";
+import type { Forecast, printedForecastSchema } from "./forecast-schema.js";
 import type { ForecastOperation } from "./operations.js";
 import { type Documents, workloadOf } from "./planned-steps.js";
-import type { printedForecastSchema } from "./printed-forecast.js";
 
 /** What the command line says about a forecast. */
 export interface ForecastOptions extends ConditionOptions {

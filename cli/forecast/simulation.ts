@@ -1,4 +1,11 @@
 import { availableParallelism } from "node:os";
+import {
+  type Bucket,
+  bucketAt,
+  fullBucket,
+  type RateLimit,
+  takeToken,
+} from "../../provider/pacing/bucket.js";
 import { endpointName } from "../../provider/service/operations.js";
 import { accountTitle } from "../../provider/service/settings.js";
 import type { PlannedCalls, PlannedStep, Workload } from "./planned-steps.js";
@@ -118,29 +125,6 @@ class EngineSlots<Reason> {
   }
 }
 
-/** The rate limit of one endpoint. */
-export interface SimulatedLimit {
-  /** Calls per second. */
-  readonly rate: number;
-  /** Number of calls that a full bucket accepts at once. */
-  readonly burst: number;
-}
-
-/**
- * Simulates the bucket of one endpoint over time, starting with a full bucket. The returned
- * function accepts the time at which a call is wanted and returns the time at which it may be sent,
- * both in seconds. Pass calls in chronological order.
- */
-export const rateBucket = ({ rate, burst }: SimulatedLimit): ((now: number) => number) => {
-  const beforehand = (Math.max(1, burst) - 1) / rate;
-  let fullAt = 0;
-  return (now) => {
-    const goesAt = Math.max(now, fullAt - beforehand);
-    fullAt = Math.max(fullAt, goesAt) + 1 / rate;
-    return goesAt;
-  };
-};
-
 /** A call in simulated time. Times are in seconds since the start. */
 export interface SimulatedCall {
   readonly step: PlannedStep;
@@ -216,15 +200,17 @@ class SharedCalls {
 /** The service's behavior in the simulation. */
 interface ServiceModel {
   readonly roundTripSeconds: number;
-  readonly limitOf: (calls: PlannedCalls) => SimulatedLimit;
+  readonly limitOf: (calls: PlannedCalls) => RateLimit;
 }
 
 /** `GET /channels`, or `GET /channels (profile staging)`: each has its own bucket. */
 const bucketName = ({ endpoint, profile }: PlannedCalls): string =>
   `${endpointName(endpoint)}${profile === undefined ? "" : ` (${accountTitle(profile)})`}`;
 
-interface Bucket {
-  readonly take: (now: number) => number;
+/** A bucket that pacing would use, full at first. */
+interface SimulatedBucket {
+  readonly limit: RateLimit;
+  tokens: Bucket;
   last?: SimulatedCall;
 }
 
@@ -232,7 +218,7 @@ interface Bucket {
 class SimulatedService {
   /** In the order in which they were sent. */
   readonly calls: SimulatedCall[] = [];
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new Map<string, SimulatedBucket>();
   readonly #shared = new Map<string, SharedCalls>();
 
   constructor(
@@ -286,12 +272,19 @@ class SimulatedService {
     });
   }
 
+  #openBucket(calls: PlannedCalls): SimulatedBucket {
+    const limit = this.model.limitOf(calls);
+    return { limit, tokens: fullBucket(this.timeline.now * 1000, limit) };
+  }
+
   #send(step: PlannedStep, calls: PlannedCalls, cause: SimulatedCall | undefined): SimulatedCall {
     const endpoint = bucketName(calls);
-    const bucket = this.#buckets.get(endpoint) ?? { take: rateBucket(this.model.limitOf(calls)) };
+    const bucket = this.#buckets.get(endpoint) ?? this.#openBucket(calls);
     this.#buckets.set(endpoint, bucket);
     const wantedAt = this.timeline.now;
-    const sentAt = bucket.take(wantedAt);
+    const tokens = bucketAt(bucket.tokens, wantedAt * 1000, bucket.limit);
+    bucket.tokens = takeToken(tokens, bucket.limit);
+    const sentAt = wantedAt + Math.max(0, tokens.dueMs) / 1000;
     const why = sentAt > wantedAt ? bucket.last : cause;
     const endedAt = sentAt + this.model.roundTripSeconds;
     const call = { step, endpoint, wantedAt, sentAt, endedAt, ...(why ? { cause: why } : {}) };

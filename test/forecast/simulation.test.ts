@@ -7,7 +7,7 @@ import {
   stepFor,
   workloadOf,
 } from "../../cli/forecast/planned-steps.js";
-import { rateBucket, type SimulationOptions, simulate } from "../../cli/forecast/simulation.js";
+import { type SimulationOptions, simulate } from "../../cli/forecast/simulation.js";
 import type { StateResource } from "../../cli/pulumi/stack-documents.js";
 import { typeToken } from "../../provider/kernel/type-tokens.js";
 import { endpointName } from "../../provider/service/operations.js";
@@ -171,29 +171,23 @@ const run = (steps: readonly PlannedStep[], options: Partial<SimulationOptions> 
   simulate(steps, {
     parallel: 8,
     roundTripSeconds: 0,
-    limitOf: () => ({ rate: 1, burst: 1 }),
+    limitOf: () => ({ periodMs: 1000, burst: 1 }),
     callsOf: (each) => callsOf(each, { counts: new Map() }),
     engine: { startSeconds: 0, stepSeconds: 0 },
     ...options,
   });
 
-test("a bucket lets the burst through at once, the rest at its rate, and fills up again", () => {
-  const bucket = rateBucket({ rate: 0.5, burst: 3 });
-  expect([0, 0, 0, 0, 0].map((now) => bucket(now))).toEqual([0, 0, 0, 2, 4]);
-  expect([100, 100, 100, 100].map((now) => bucket(now))).toEqual([100, 100, 100, 102]);
-});
-
 test("calls of one endpoint queue, those of another one do not notice", () => {
   const steps = [...times(3, (n) => step("Channel", `c${n}`)), step("Account", "a")];
   const { calls, totalSeconds } = run(steps);
-  expect(totalSeconds).toBe(2);
+  expect(totalSeconds).toBeCloseTo(2, 1);
   expect(calls.find(({ endpoint }) => endpoint.includes("accounts"))?.sentAt).toBe(0);
 });
 
 test("a step that waits for its rate holds a slot that another endpoint could use", () => {
   const steps = [...times(3, (n) => step("Channel", `c${n}`)), step("Account", "a")];
   const { calls } = run(steps, { parallel: 2 });
-  expect(calls.find(({ endpoint }) => endpoint.includes("accounts"))?.sentAt).toBe(1);
+  expect(calls.find(({ endpoint }) => endpoint.includes("accounts"))?.sentAt).toBeCloseTo(1, 1);
 });
 
 test("a step begins when all that it depends on have ended", () => {
@@ -205,7 +199,7 @@ test("a step begins when all that it depends on have ended", () => {
 
 test("a phase begins when the one before has ended", () => {
   const steps = [step("Account", "late", [], 5), ...times(3, (n) => step("Channel", `c${n}`))];
-  expect(run(steps).calls.at(-1)).toMatchObject({ wantedAt: 2 });
+  expect(run(steps).calls.at(-1)).toMatchObject({ wantedAt: expect.closeTo(2, 1) });
 });
 
 test("a circle of dependencies ends the simulation all the same", () => {
@@ -221,7 +215,7 @@ test("a circle of dependencies ends the simulation all the same", () => {
 test("the engine works on one step after the other before their calls", () => {
   const steps = times(3, (n) => step("Channel", `c${n}`));
   const { calls } = run(steps, {
-    limitOf: () => ({ rate: 1000, burst: 1000 }),
+    limitOf: () => ({ periodMs: 1, burst: 1000 }),
     engine: { startSeconds: 10, stepSeconds: 2 },
   });
   expect(calls.map(({ sentAt }) => sentAt)).toEqual([12, 14, 16]);
@@ -245,7 +239,7 @@ test("the critical path goes back over the rate and the dependencies, and sums u
       calls: 4,
       resources: ["Participant p0", "Participant p1", "Participant p2", "Participant p3"],
       fromSeconds: 0.5,
-      toSeconds: 4,
+      toSeconds: expect.closeTo(4, 1),
       waitsForRate: true,
     },
   ]);
