@@ -5,7 +5,7 @@ import { ownershipsOf } from "../../provider/kernel/owner.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { nameOnWire, stackMark, stackOfLabel } from "../../provider/lifecycle/ownership/mark.js";
-import { type Properties, propertiesIn } from "../../provider/lifecycle/properties.js";
+import { type Properties, propertiesIn } from "../../provider/lifecycle/resource.js";
 import { currentDocuments } from "../forecast/documents.js";
 import { blastRadius, blastRadiusSchema, changesOfPreview } from "../inventory/blast-radius.js";
 import {

@@ -12,7 +12,7 @@ import {
 import { fieldsFromWire, type VendorName } from "../../provider/definition/wire.js";
 import { asText, filledText, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
-import { propertiesIn } from "../../provider/lifecycle/properties.js";
+import { propertiesIn } from "../../provider/lifecycle/resource.js";
 import { resources } from "../../provider/resources/index.js";
 import { listingKeys, type WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";

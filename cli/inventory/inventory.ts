@@ -11,7 +11,7 @@ import {
   stackMark,
 } from "../../provider/lifecycle/ownership/mark.js";
 import type { Holding, StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
-import { propertiesIn } from "../../provider/lifecycle/properties.js";
+import { propertiesIn } from "../../provider/lifecycle/resource.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
 import { addressesVariable } from "../../provider/service/emulated-settings.js";
 import type { WireObject } from "../../provider/service/lists.js";

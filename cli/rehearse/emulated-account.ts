@@ -23,7 +23,7 @@ import {
   memberOf,
   objectOf,
 } from "../../provider/kernel/json.js";
-import { propertiesIn } from "../../provider/lifecycle/properties.js";
+import { propertiesIn } from "../../provider/lifecycle/resource.js";
 import { unlimitedBurst } from "../../provider/pacing/pacer.js";
 import { resources } from "../../provider/resources/index.js";
 import { type EmulatedAddresses, ownSettings } from "../../provider/service/emulated-settings.js";

@@ -5,9 +5,14 @@ import { ownCommand } from "../../provider/kernel/package.js";
 import { usersAmong } from "../../provider/lifecycle/delete.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { isSameResource, objectTime } from "../../provider/lifecycle/ownership/mark.js";
-import { propertiesIn } from "../../provider/lifecycle/properties.js";
-import { connected, type Declared, isHeld, resourceIn } from "../../provider/lifecycle/run.js";
-import { describe, seenObjects } from "../../provider/lifecycle/seen.js";
+import { isHeld, seeObjects } from "../../provider/lifecycle/ownership.js";
+import { describeObject } from "../../provider/lifecycle/refusals.js";
+import {
+  connected,
+  type Declared,
+  propertiesIn,
+  resourceIn,
+} from "../../provider/lifecycle/resource.js";
 import { messageOf } from "../command.js";
 import {
   type AccountRead,
@@ -87,11 +92,11 @@ const unmarkedNote = (
   urn: string,
 ): string | undefined => {
   const { definition } = declared;
-  const named = seenObjects(declared, kindIn(account, definition).objects).find(
+  const named = seeObjects(declared, kindIn(account, definition).objects).find(
     ({ id, isNamed, mark }) => isNamed && !mark && !isHeld(states, definition.kind, id),
   );
   if (declared.isMarked || !named) return undefined;
-  const shown = describe(definition, { ...named.wire, id: named.id });
+  const shown = describeObject(definition, { ...named.wire, id: named.id });
   return (
     `${definition.kind} ${logicalName(urn)}: its object could not carry a mark. The ${shown} has the same name and may be its object. ` +
     `If it is, set adopt: "${named.id}" in the program, run pulumi up, and repair again. If not, give the resource another name.`

@@ -2,16 +2,95 @@ import { changesOf, changeText, extraChanges, typedFields } from "../definition/
 import { displaced } from "../definition/merge.js";
 import { fieldsWithSecrets } from "../definition/secrets.js";
 import { fieldsFromWire, unknownMembers } from "../definition/wire.js";
-import { isConversationError } from "../kernel/errors.js";
+import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
-import { withAdvice } from "../kernel/package.js";
+import { assertId } from "../kernel/object-id.js";
+import { ownCommand, withAdvice } from "../kernel/package.js";
 import { unknownValue } from "../kernel/stand-ins.js";
-import { knownObjects } from "./create.js";
-import { adoptee } from "./existing.js";
 import { readMark } from "./ownership/mark.js";
+import {
+  isThisResource,
+  type KnownObjects,
+  listObjects,
+  originalMark,
+  readWholeObject,
+  seeObject,
+} from "./ownership.js";
 import { assertNothingErased, type PutPlan, planPut } from "./put.js";
-import { connected, type Declared, type Resource } from "./run.js";
-import { describe, seenObject } from "./seen.js";
+import { describeObject, type Found, ownedElsewhere } from "./refusals.js";
+import { connected, type Declared, type Resource } from "./resource.js";
+import type { ObjectHolders } from "./run.js";
+
+/**
+ * Returns the object that `adopt` identifies by ID or by name.
+ *
+ * @throws ConversationError `NOT_FOUND` if there is none, `AMBIGUOUS` if there are several,
+ * `OWNED_ELSEWHERE` if it belongs to another resource
+ */
+export const findAdoptee = async (declared: Declared, known: KnownObjects): Promise<Found> => {
+  const { adopt, owner } = declared.properties;
+  const id = typeof adopt === "string" ? adopt : findIdByName(declared, known);
+  const found = await readById(declared, id);
+  // An object without a mark, or one that somebody has renamed, may still belong to another stack.
+  const states = owner ? await declared.run.states?.(owner, "all") : undefined;
+  assertAdoptable(declared, found, states);
+  return found;
+};
+
+const findIdByName = (declared: Declared, { objects, refusal }: KnownObjects): string => {
+  const { definition, nameKey, name } = declared;
+  if (refusal) throw refusal;
+  const [found, ...others] = objects.filter(({ isNamed }) => isNamed);
+  const called = `${nameKey} ${JSON.stringify(name)}`;
+  if (!found) {
+    throw new ConversationError(
+      "NOT_FOUND",
+      `there is no ${definition.noun} with the ${called} to adopt. Nothing was changed. Correct the ${nameKey}, use the object's ID (adopt: "<id>"), or remove adopt to create an object.`,
+    );
+  }
+  assertId(found.id, definition.noun);
+  if (others.length === 0) return found.id;
+  const ids = [found, ...others].map(({ id }) => id).join(", ");
+  throw new ConversationError(
+    "AMBIGUOUS",
+    `${others.length + 1} ${definition.noun}s have the ${called}: ${ids}. Nothing was changed. Choose the object to adopt by its ID, for example adopt: "${found.id}".`,
+  );
+};
+
+const readById = async (declared: Declared, id: string): Promise<Found> => {
+  const found = await readWholeObject(declared, id);
+  if (found) return found;
+  throw new ConversationError(
+    "NOT_FOUND",
+    `there is no ${declared.definition.noun} with the ID ${id} to adopt. Nothing was changed. Correct the ID, or remove adopt to create an object.`,
+  );
+};
+
+/** Refuses an object that stands for another resource, of this program or of a state. */
+const assertAdoptable = (
+  declared: Declared,
+  found: Found,
+  states: ObjectHolders | undefined,
+): void => {
+  const { definition, identity, run } = declared;
+  const other =
+    (identity && run.decisions.take(`adopt ${definition.kind} ${found.id}`, identity)) ??
+    run.decisions.holders.get(found.id);
+  if (other && other.key !== identity?.key) {
+    throw new ConversationError(
+      "OWNED_ELSEWHERE",
+      `the ${describeObject(definition, found)} belongs to another resource in this program: ${other.label}. Nothing was changed. Only one resource can adopt an object: remove adopt from one of them.`,
+    );
+  }
+  const holders = states?.holdersOf(definition.kind, found.id) ?? [];
+  const holder = holders.find((each) => !isThisResource(declared, each));
+  if (holder) throw ownedElsewhere(declared, found, holder);
+  const mark = originalMark(definition, found);
+  // A leftover or a copy of this very stack that no state holds belongs to nobody else.
+  const isFree = mark !== undefined && mark.stack === declared.mark?.stack && states !== undefined;
+  if (mark && !isFree && !seeObject(declared, found.id, found).isOwn)
+    throw ownedElsewhere(declared, found, mark);
+};
 
 /**
  * Reads the object to adopt and shows what will change. This is the only check that makes calls,
@@ -20,7 +99,7 @@ import { describe, seenObject } from "./seen.js";
  * @param isNamed whether the program sets the name; otherwise the object keeps its own
  * @returns the resource as it will be, or the reason why it cannot be adopted
  */
-export const adopted = async (
+export const previewAdoption = async (
   resource: Resource,
   isNamed: boolean,
 ): Promise<{ readonly resource?: Resource; readonly reason?: string }> => {
@@ -28,16 +107,16 @@ export const adopted = async (
     const declared = await connected(resource);
     const { definition, properties, settings, run } = declared;
     if (declared.name === unknownValue && properties.adopt === true) return {};
-    const found = await adoptee(declared, await knownObjects(declared));
+    const found = await findAdoptee(declared, await listObjects(declared));
     const live = fieldsFromWire(definition.fields, found, settings);
     const { name } = typedFields(definition.fields, live);
     const keepsName = !isNamed && name !== undefined;
-    const kept = keepsName ? named(declared, name) : declared;
+    const kept = keepsName ? renameResource(declared, name) : declared;
     // Under a forced replacement the object already belongs to the resource.
-    if (!seenObject(declared, found.id, found).isOwn) {
+    if (!seeObject(declared, found.id, found).isOwn) {
       const plan = planPut(kept, found);
       assertNothingErased(kept, plan);
-      run.notify?.(adoptionText(kept, plan), "info");
+      run.notify?.(describeAdoption(kept, plan), "info");
     }
     return { resource: kept };
   } catch (error) {
@@ -47,7 +126,7 @@ export const adopted = async (
 };
 
 /** The resource under a name other than the given one. */
-const named = (declared: Declared, name: unknown): Declared => {
+const renameResource = (declared: Declared, name: unknown): Declared => {
   const { properties, nameKey } = declared;
   const fields: JsonObject = { ...properties.fields, name };
   return { ...declared, name: fields[nameKey], properties: { ...properties, fields } };
@@ -57,7 +136,7 @@ const listed = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? "" : `\n  ${title}\n${lines.map((line) => `    ${line}`).join("\n")}`;
 
 /** Describes what an adoption will do, so that the user sees it before it happens. */
-const adoptionText = (declared: Declared, plan: PutPlan): string => {
+const describeAdoption = (declared: Declared, plan: PutPlan): string => {
   const { definition, properties, settings } = declared;
   const { extra, extraSecrets, markedSecrets } = properties;
   const { live, body, fields, undeclared, hidden, isMarked } = plan;
@@ -71,7 +150,7 @@ const adoptionText = (declared: Declared, plan: PutPlan): string => {
   const unsent = unknownMembers(definition, live).filter((path) => !sent.includes(path));
   // The program chose another member instead.
   const gone = [...displaced(definition, fields)].filter((name) => from[name] !== undefined);
-  const head = `adopts the ${describe(definition, live)}`;
+  const head = `adopts the ${describeObject(definition, live)}`;
   const mark = isMarked ? ", but the owner mark is added" : "";
   const change = changes.length + gone.length === 0 ? `; no field changes${mark}` : "";
   return (
@@ -83,4 +162,31 @@ const adoptionText = (declared: Declared, plan: PutPlan): string => {
     listed("not sent, because the service is documented to refuse unknown members:", unsent) +
     listed("erased, because eraseHidden allows it:", hidden)
   );
+};
+
+/**
+ * Returns why a resource may not take over an object; otherwise, undefined. Two stacks that hold one
+ * object would undo each other's changes.
+ */
+export const importRefusal = async (
+  resource: Resource,
+  id: string,
+): Promise<string | undefined> => {
+  const { definition, run, identity, properties, ownMark } = resource;
+  const { service } = await connected(resource);
+  const live = (await service.read(definition, id)) ?? {};
+  const states = properties.owner ? await run.states?.(properties.owner, "all") : undefined;
+  const holders = states?.holdersOf(definition.kind, id) ?? [];
+  const holder = holders.find((held) => !isThisResource(resource, held));
+  const mark = originalMark(definition, live);
+  const refused = (reason: string): string =>
+    `the ${describeObject(definition, { ...live, id })} cannot be imported: ${reason}`;
+  const other = identity && run.decisions.take(`adopt ${definition.kind} ${id}`, identity);
+  if (other) return refused(`this run also imports it as ${other.label}`);
+  if (holder) return refused(`the state of the stack ${holder.stack} contains it: ${holder.urn}`);
+  if (mark && mark.stack !== ownMark?.stack)
+    return refused(
+      `it carries the mark of another stack or state, ${mark.label}. If that stack no longer contains the object, release it: ${ownCommand(`orphans --release --id ${id}`)}`,
+    );
+  return undefined;
 };

@@ -2,33 +2,44 @@ import { mergeDeep } from "../definition/extra.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
-import { asWritten, desiredBody, desiredObject, holdsFields } from "./body.js";
-import type { UnclearPost } from "./decisions.js";
+import { findAdoptee } from "./adoption.js";
 import {
-  adoptee,
-  assertFree,
+  assertNameFree,
   type ExistingObject,
-  existingObject,
-  neededStates,
-} from "./existing.js";
-import type { ObjectRecord, Properties } from "./properties.js";
-import { planPut, putInPlace } from "./put.js";
-import type { Declared } from "./run.js";
-import {
-  describe,
-  type Found,
+  findExistingObject,
+  findLeftovers,
   type KnownObjects,
+  listObjects,
+  readNeededStates,
+  readWholeObject,
+  removeLeftovers,
   type SeenObject,
-  seenObject,
-  seenObjects,
-  wholeObject,
-} from "./seen.js";
-import { dropSecrets, joinInputs, recordOf, stateOutputs } from "./state.js";
-import { declaredBefore, leftovers, removeLeftovers } from "./update.js";
+  seeObject,
+  seeObjects,
+} from "./ownership.js";
+import { asWritten, desiredBody, desiredObject, holdsFields, planPut, putInPlace } from "./put.js";
+import { describeObject, type Found } from "./refusals.js";
+import {
+  type Declared,
+  declaredBefore,
+  dropSecrets,
+  joinInputs,
+  type ObjectRecord,
+  type Properties,
+  recordOf,
+  stateOutputs,
+} from "./resource.js";
+import type { UnclearPost } from "./run.js";
 
 export interface CreateResult {
   readonly id: string;
   readonly outs: JsonObject;
+}
+
+/** The object of a resource, and what is known of it beyond the program's declaration. */
+interface MadeObject {
+  readonly id: string;
+  readonly record: ObjectRecord;
 }
 
 /**
@@ -38,73 +49,51 @@ export interface CreateResult {
  */
 export const createObject = async (declared: Declared): Promise<CreateResult> => {
   const { definition, identity, run, properties } = declared;
-  const { id, record } = await make(declared);
+  const { id, record } =
+    (await updateKeptObject(declared)) ??
+    (await recoverLostPost(declared)) ??
+    (await takeOverOrPost(declared));
   const outs = stateOutputs(definition, { ...properties, record });
   if (identity) run.decisions.assign(identity, { id, serial: record.serial });
   return { id, outs };
 };
 
-const make = async (declared: Declared): Promise<MadeObject> => {
-  const inPlace = await notDeleted(declared);
-  if (inPlace) return inPlace;
-  const earlier = await clearedUp(declared);
-  if (earlier) return earlier;
-  const known = await knownObjects(declared);
-  const states = await neededStates(declared, known);
-  const existing = await existingObject(declared, known, states);
-  if (existing && !isOtherChoice(declared, existing)) {
-    reportAdoption(declared, existing);
+/** Under `deleteBeforeReplace` the object still exists, and its earlier declaration is known. */
+const updateKeptObject = async (declared: Declared): Promise<MadeObject | undefined> => {
+  const { identity, run } = declared;
+  const kept = identity && run.decisions.skipped.get(identity.key);
+  const live = kept && (await readWholeObject(declared, kept.id));
+  return live && takeOver(declared, live, await declaredBefore(declared, kept.outputs));
+};
+
+const takeOverOrPost = async (declared: Declared): Promise<MadeObject> => {
+  const { adopt } = declared.properties;
+  const known = await listObjects(declared);
+  const states = await readNeededStates(declared, known);
+  const existing = await findExistingObject(declared, known, states);
+  // `adopt` may name a different object from the one that is recognized only by its mark.
+  const isOtherMeant = typeof adopt === "string" && adopt !== existing?.object.id;
+  if (existing && !(existing.by === "mark" && isOtherMeant)) {
+    reportTakeOver(declared, existing);
     const made = await takeOver(declared, existing.object);
     const keep = { id: made.id, serial: made.record.serial };
     // Definite leftovers beside the object are removed; if that fails, the creation still
     // succeeds.
-    await removeLeftovers(declared, leftovers(declared, known.objects, keep, states));
+    await removeLeftovers(declared, findLeftovers(declared, known.objects, keep, states));
     return made;
   }
-  if (declared.properties.adopt !== undefined) {
-    return takeOver(declared, await adoptee(declared, known));
-  }
-  await assertFree(declared, known, states);
-  return post(declared, known);
+  if (adopt !== undefined) return takeOver(declared, await findAdoptee(declared, known));
+  await assertNameFree(declared, known, states);
+  return postObject(declared, known);
 };
 
-/**
- * Returns the objects in the list that all creations in a run share, or the service's refusal to
- * list them.
- */
-export const knownObjects = async (declared: Declared): Promise<KnownObjects> => {
-  try {
-    const { objects, complete } = await declared.service.list(declared.definition);
-    return { objects: seenObjects(declared, objects), complete };
-  } catch (error) {
-    // If names are unique, the service itself refuses a second object; otherwise nothing is
-    // created.
-    if (!isConversationError(error, "FORBIDDEN")) throw error;
-    return { objects: [], complete: false, refusal: error };
-  }
-};
-
-/** Under `deleteBeforeReplace` the object still exists, and its earlier declaration is known. */
-const notDeleted = async (declared: Declared): Promise<MadeObject | undefined> => {
-  const { identity, run } = declared;
-  const kept = identity && run.decisions.skipped.get(identity.key);
-  const live = kept && (await wholeObject(declared, kept.id));
-  return live && takeOver(declared, live, await declaredBefore(declared, kept.outputs));
-};
-
-/** Whether `adopt` names a different object from the one that is recognized only by its mark. */
-const isOtherChoice = (
-  { properties: { adopt } }: Declared,
-  { object, by }: ExistingObject,
-): boolean => by === "mark" && typeof adopt === "string" && adopt !== object.id;
-
-const reportAdoption = (
+const reportTakeOver = (
   { definition, identity, run, properties }: Declared,
   { object, by }: ExistingObject,
 ): void => {
   if (by === "mark") {
     run.notify?.(
-      `took over the ${describe(definition, object)}: it carries this resource's mark, and no state contains it. Either an interrupted run created it, or it was kept on purpose (retainOnDelete, pulumi state delete).`,
+      `took over the ${describeObject(definition, object)}: it carries this resource's mark, and no state contains it. Either an interrupted run created it, or it was kept on purpose (retainOnDelete, pulumi state delete).`,
       "warning",
     );
   }
@@ -129,10 +118,10 @@ const takeOver = async (
   } catch (error) {
     if (!(error instanceof Error) || isConversationError(error, "NOT_FOUND")) throw error;
     // A failed PUT does not make an object ours.
-    const isOwn = properties.adopt === undefined || seenObject(declared, id, object).isOwn;
+    const isOwn = properties.adopt === undefined || seeObject(declared, id, object).isOwn;
     if (!isOwn) throw error;
     const record = { serial: plan.serial };
-    const written = before ? withRemoved(before.properties, properties) : properties;
+    const written = before ? addRemoved(before.properties, properties) : properties;
     const sure = dropSecrets(definition, { ...written, record });
     throw new ResourceInitFailed(id, stateOutputs(definition, sure), error);
   }
@@ -141,7 +130,7 @@ const takeOver = async (
 /**
  * The values that the object may still hold: what the program removed remains until a PUT succeeds.
  */
-const withRemoved = (before: Properties, { extra, ...after }: Properties): Properties => {
+const addRemoved = (before: Properties, { extra, ...after }: Properties): Properties => {
   const kept = isObject(before.extra) ? before.extra : {};
   const secrets = [...(before.extraSecrets ?? []), ...(after.extraSecrets ?? [])];
   const extras = mergeDeep(kept, isObject(extra) ? extra : {});
@@ -153,12 +142,6 @@ const withRemoved = (before: Properties, { extra, ...after }: Properties): Prope
   };
 };
 
-/** The object of a resource, and what is known of it beyond the program's declaration. */
-interface MadeObject {
-  readonly id: string;
-  readonly record: ObjectRecord;
-}
-
 /**
  * Maximum number of POST attempts for one object; before each repeat, the effect of the last one is
  * checked.
@@ -166,82 +149,63 @@ interface MadeObject {
 const mostAttempts = 3;
 
 /**
- * Creates the object with a POST. A POST with an unknown effect is repeated only after a fresh list
- * shows that it had none.
- *
- * @param before the objects of the kind before the first attempt
+ * Creates the object with a POST. If it certainly had no effect, its failure is final. If its
+ * effect is unknown, it is repeated only after a fresh list shows that it had none.
  */
-const post = async (
+const postObject = async (
   declared: Declared,
   { objects, complete }: KnownObjects,
 ): Promise<MadeObject> => {
+  const { definition, service, run } = declared;
   const before = complete ? { before: new Set(objects.map(({ id }) => id)) } : {};
   for (let attempt = 1; ; attempt += 1) {
-    const { made, unclear, serial } = await attempted(declared);
-    if (made) return attempt === 1 ? made : withoutEarlier(declared, made);
-    const { objectId } = unclear.details;
-    if (objectId) return { id: objectId, record: serial ? { serial } : {} };
-    const isMarked = serial !== undefined;
-    const found = await clearedUp(declared, { failure: unclear, isMarked, ...before });
-    if (found) return found;
-    if (attempt === mostAttempts) throw unclear;
+    const desired = desiredObject(asWritten(declared), {});
+    const serial = desired.isMarked ? desired.serial : undefined;
+    run.decisions.posted.add(desired.serial);
+    try {
+      const object = await service.create(definition, desiredBody(declared, desired));
+      const made = { id: object.id, record: recordOf(object, serial) };
+      return attempt === 1 ? made : await removeEarlierObjects(declared, made);
+    } catch (failure) {
+      if (!isConversationError(failure) || failure.effect === "none") throw failure;
+      const { objectId } = failure.details;
+      if (objectId) return { id: objectId, record: serial ? { serial } : {} };
+      const post = { failure, isMarked: serial !== undefined, ...before };
+      const found = await recoverLostPost(declared, post);
+      if (found) return found;
+      if (attempt === mostAttempts) throw failure;
+    }
   }
 };
 
 /**
- * The object that a POST with an unknown effect created; undefined if it certainly created none, or
- * if there is no such POST. Until that is known the POST stays on record, even if the engine
- * requests the creation again, as an `onError` hook may cause it to.
+ * Returns the object that a POST created although its response was lost; undefined if it certainly
+ * created none, or if there is no such POST. Until that is known the POST stays on record, even if
+ * the engine requests the creation again, as an `onError` hook may cause it to.
  *
- * @param post default: the one on record for the resource
+ * @param lost default: the POST on record for the resource
  */
-const clearedUp = async (
+const recoverLostPost = async (
   declared: Declared,
-  post = onRecord(declared),
+  lost?: UnclearPost,
 ): Promise<MadeObject | undefined> => {
   const { identity, run } = declared;
+  const { unclear } = run.decisions;
+  const post = lost ?? (identity && unclear.get(identity.key));
   if (!post) return undefined;
-  if (identity) run.decisions.unclear.set(identity.key, post);
-  const found = await afterUnclear(declared, post);
-  if (identity) run.decisions.unclear.delete(identity.key);
+  if (identity) unclear.set(identity.key, post);
+  const found = await findCreatedObject(declared, post);
+  if (identity) unclear.delete(identity.key);
   return found;
 };
 
-const onRecord = ({ identity, run }: Declared): UnclearPost | undefined =>
-  identity && run.decisions.unclear.get(identity.key);
-
-/** The outcome of one POST, and the serial of its body's mark if it carried one. */
-type Attempt = { readonly serial: string | undefined } & (
-  | { readonly made: MadeObject; readonly unclear?: never }
-  | { readonly made?: never; readonly unclear: ConversationError }
-);
-
 /**
- * Sends one POST. If it certainly had no effect, that is final; if it may have had one, the object
- * is looked for.
- */
-const attempted = async (declared: Declared): Promise<Attempt> => {
-  const { definition, service, run } = declared;
-  const desired = desiredObject(asWritten(declared), {});
-  const { isMarked, serial: posted } = desired;
-  const serial = isMarked ? posted : undefined;
-  run.decisions.posted.add(posted);
-  try {
-    const object = await service.create(definition, desiredBody(declared, desired));
-    return { serial, made: { id: object.id, record: recordOf(object, serial) } };
-  } catch (error) {
-    if (!isConversationError(error) || error.effect === "none") throw error;
-    return { serial, unclear: error };
-  }
-};
-
-/**
- * The object that a POST without a clear answer created, as a fresh list shows it; undefined if it
- * certainly created none.
+ * Returns the object that a POST created, as a fresh list shows it; undefined if it certainly
+ * created none.
  *
  * @throws the failure of the POST if that cannot be known
  */
-const afterUnclear = async (
+const findCreatedObject = async (
   declared: Declared,
   post: UnclearPost,
 ): Promise<MadeObject | undefined> => {
@@ -250,14 +214,14 @@ const afterUnclear = async (
   const listing = await service.list(definition, { fresh: true }).catch((error) => {
     throw isConversationError(error) ? stillUnclear(declared, post, error) : error;
   });
-  const listed = seenObjects(declared, listing.objects);
-  const objects = isMarked ? await withDescriptions(declared, listed) : listed;
+  const listed = seeObjects(declared, listing.objects);
+  const objects = isMarked ? await readDescriptions(declared, listed) : listed;
   const [found, ...others] = isMarked
-    ? madeByRun(declared, objects)
-    : newObjects(declared, before, objects);
+    ? findMarkedByRun(declared, objects)
+    : findNewObjects(declared, before, objects);
   if (found && (others.length === 0 || isMarked)) {
     const made = { id: found.id, record: recordOf(found.wire, found.addedMark?.serial) };
-    return others.length === 0 ? made : withoutEarlier(declared, made);
+    return others.length === 0 ? made : removeEarlierObjects(declared, made);
   }
   // An incomplete list proves nothing, nor do two objects of which one may be anybody's.
   const isUnusable = objects.some(({ mark }) => run.decisions.made(mark?.serial));
@@ -284,7 +248,7 @@ const stillUnclear = (
  * Reads objects with the wanted name individually if a list omits descriptions, and with them the
  * marks.
  */
-const withDescriptions = (
+const readDescriptions = (
   declared: Declared,
   objects: readonly SeenObject[],
 ): Promise<readonly SeenObject[]> =>
@@ -292,8 +256,8 @@ const withDescriptions = (
     objects.map(async (each) => {
       const { id, wire, isNamed } = each;
       const isDoubtful = isId(id) && wire.description === undefined && isNamed;
-      const whole = isDoubtful ? await wholeObject(declared, id) : undefined;
-      return whole ? seenObject(declared, id, whole) : each;
+      const whole = isDoubtful ? await readWholeObject(declared, id) : undefined;
+      return whole ? seeObject(declared, id, whole) : each;
     }),
   );
 
@@ -301,7 +265,7 @@ const withDescriptions = (
  * Objects with serials of this run. One whose name or age does not fit its mark is a copy, unless
  * there is no other: then the service returns names or times in its own format.
  */
-const madeByRun = (
+const findMarkedByRun = (
   { identity, run }: Declared,
   objects: readonly SeenObject[],
 ): readonly SeenObject[] => {
@@ -318,7 +282,7 @@ const madeByRun = (
  * Objects that did not exist before the POST and match what was posted, name included: if the body
  * carries no mark, nothing else identifies the object.
  */
-const newObjects = (
+const findNewObjects = (
   declared: Declared,
   before: UnclearPost["before"],
   objects: readonly SeenObject[],
@@ -334,13 +298,13 @@ const newObjects = (
  * The list that showed no effect of an attempt may have been out of date. Nothing that follows a
  * success may turn it into a failure.
  */
-const withoutEarlier = async (declared: Declared, made: MadeObject): Promise<MadeObject> => {
+const removeEarlierObjects = async (declared: Declared, made: MadeObject): Promise<MadeObject> => {
   const { definition, service } = declared;
   const keep = { id: made.id, serial: made.record.serial };
   try {
     const { objects } = await service.list(definition, { fresh: true });
-    const seen = seenObjects(declared, objects);
-    await removeLeftovers(declared, leftovers(declared, seen, keep));
+    const seen = seeObjects(declared, objects);
+    await removeLeftovers(declared, findLeftovers(declared, seen, keep));
   } catch (error) {
     if (!isConversationError(error)) throw error;
   }

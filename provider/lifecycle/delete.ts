@@ -8,24 +8,19 @@ import { ownerParts } from "../kernel/owner.js";
 import { ownCommand } from "../kernel/package.js";
 import { resources } from "../resources/index.js";
 import type { WireObject } from "../service/lists.js";
-import { desiredBody, desiredObject } from "./body.js";
-import type { ResourceIdentity } from "./decisions.js";
 import { type Mark, nameOnWire } from "./ownership/mark.js";
 import type { Holding } from "./ownership/stack-states.js";
-import { propertiesIn } from "./properties.js";
-import { planPut, putInPlace } from "./put.js";
+import { isHeld, isThisResource, originalMark, readWholeObject } from "./ownership.js";
+import { desiredBody, desiredObject, planPut, putInPlace } from "./put.js";
 import {
-  type AccountSession,
   connected,
   type Declared,
-  isHeld,
-  isThisResource,
-  type ObjectHolders,
+  declaredBefore,
+  propertiesIn,
   type Resource,
   resourceIn,
-} from "./run.js";
-import { originalMark, wholeObject } from "./seen.js";
-import { declaredBefore } from "./update.js";
+} from "./resource.js";
+import type { AccountSession, ObjectHolders, ResourceIdentity } from "./run.js";
 
 /**
  * Deletes the object. An object that no longer exists counts as deleted. Keeps an object that the
@@ -40,9 +35,9 @@ export const deleteObject = async (
 ): Promise<void> => {
   const { definition, run, identity, properties } = resource;
   if (identity) {
-    const keeper = await keeperOf(resource, identity, id);
+    const keeper = await findKeeper(resource, identity, id);
     if (keeper) {
-      run.decisions.skipDeletion(keeper, { id, outputs: state });
+      run.decisions.skipped.set(keeper, { id, outputs: state });
       const now = run.decisions.rewritten(keeper, id);
       if (!now) return;
       const rewritten = resourceIn(resource, propertiesIn(now));
@@ -56,7 +51,7 @@ export const deleteObject = async (
     await run.deletions.run(attempt, isRefusal);
   } catch (error) {
     if (!isConversationError(error) || !isRefusal(error)) throw error;
-    await afterUsers(declared, id, error, attempt);
+    await retryWithoutLeftovers(declared, id, error, attempt);
   }
 };
 
@@ -67,7 +62,7 @@ export const deleteObject = async (
  * (`--replace '**'`), or that a resource has left for another one, deletes in a process of its own.
  * If two such resources are deleted, the second deletion removes the object.
  */
-const keeperOf = async (
+const findKeeper = async (
   resource: Resource,
   identity: ResourceIdentity,
   id: string,
@@ -123,7 +118,7 @@ const removeUndeclared = async (
 ): Promise<void> => {
   const before = await declaredBefore(declared, state);
   if (!declaresLess(before, declared)) return;
-  const live = await wholeObject(declared, id);
+  const live = await readWholeObject(declared, id);
   if (live) await putInPlace(declared, planPut(declared, live, before));
 };
 
@@ -153,21 +148,21 @@ const isRefusal = (error: unknown): boolean => isConversationError(error, "REJEC
  * Tries again after removing leftovers of ours that use the object; otherwise explains who else
  * uses it.
  */
-const afterUsers = async (
+const retryWithoutLeftovers = async (
   declared: Declared,
   id: string,
   refusal: ConversationError,
   attempt: () => Promise<void>,
 ): Promise<void> => {
   const users = await usersOf(declared.definition, id, declared, resources);
-  const gone = await removeUsers(declared, await sureLeftovers(declared, users));
+  const gone = await removeUsers(declared, await findSureLeftovers(declared, users));
   const left = users.filter((user) => !gone.includes(user));
-  if (gone.length === 0) throw await explained(declared, left, refusal);
+  if (gone.length === 0) throw await explainRefusal(declared, left, refusal);
   try {
     await attempt();
   } catch (error) {
     if (!isConversationError(error) || !isRefusal(error)) throw error;
-    throw await explained(declared, left, error);
+    throw await explainRefusal(declared, left, error);
   }
 };
 
@@ -176,7 +171,7 @@ const afterUsers = async (
  * run knows another object, and not held by any state. If names need not be unique, a copy of an
  * object that is gone looks the same, so only objects that this run created count.
  */
-const sureLeftovers = async (
+const findSureLeftovers = async (
   { run, properties }: Declared,
   users: readonly User[],
 ): Promise<readonly User[]> => {
@@ -213,7 +208,7 @@ const removeUsers = async (
   return gone;
 };
 
-const explained = async (
+const explainRefusal = async (
   { definition, mark, properties: { owner }, run }: Declared,
   users: readonly User[],
   refusal: ConversationError,
@@ -311,7 +306,7 @@ export const usersAmong = <W extends WireObject>(
   return ({ kind }: Definition, id: string) => byUsed.get(`${kind} ${id}`) ?? [];
 };
 
-const listed = async (definition: Definition, { service }: AccountSession) => {
+const listReadable = async (definition: Definition, { service }: AccountSession) => {
   try {
     const { objects } = await service.list(definition, { fresh: true });
     return { definition, objects };
@@ -330,7 +325,7 @@ export const usersOf = async (
   resources: readonly Definition[],
 ): Promise<readonly User[]> => {
   const kinds = [...new Set(referencesTo(target, resources).map(({ from }) => from))];
-  const candidates = await Promise.all(kinds.map((kind) => listed(kind, session)));
+  const candidates = await Promise.all(kinds.map((kind) => listReadable(kind, session)));
   const users = usersAmong(candidates)(target, targetId);
   return [...new Map(users.map((each) => [each.wire, each])).values()].map(
     ({ definition, id, wire }) => {

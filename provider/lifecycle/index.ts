@@ -13,13 +13,13 @@ import {
 } from "../kernel/stand-ins.js";
 import { inertOutput } from "../kernel/text.js";
 import { foreignMessage, keepingSecret } from "../service/redaction.js";
-import { type CheckedInputs, check, type DiffResult, diff, stillAllowed } from "./check.js";
+import { importRefusal } from "./adoption.js";
+import { assertStillAllowed, type CheckedInputs, check, type DiffResult, diff } from "./check.js";
 import { type CreateResult, createObject, ResourceInitFailed } from "./create.js";
 import { deleteObject } from "./delete.js";
-import { importRefusal, lookUpObject } from "./import.js";
-import { type Properties, propertiesIn } from "./properties.js";
-import { type ReadResult, read } from "./read.js";
-import { connected, type Resource, type Run, resourceIn } from "./run.js";
+import { lookUpObject, type ReadResult, read } from "./read.js";
+import { connected, type Properties, propertiesIn, type Resource, resourceIn } from "./resource.js";
+import type { Run } from "./run.js";
 import { updateObject } from "./update.js";
 
 /** The operations that the engine calls, with plain values. */
@@ -59,12 +59,12 @@ export const lifecycle = (definition: Definition, run: Run): Lifecycle & Importi
       call("comparing", { id, inputs, olds }, async (resource) => diff(resource, id, olds)),
     create: (inputs) =>
       call("creating", { inputs }, async (resource) =>
-        createObject(await connected(stillAllowed(resource, inputs))),
+        createObject(await connected(assertStillAllowed(resource, inputs))),
       ),
     read: (id, inputs) => call("reading", { id, inputs }, (resource) => read(resource, id)),
     update: (id, olds, inputs) =>
       call("updating", { id, inputs, olds }, async (resource) =>
-        updateObject(await connected(stillAllowed(resource, inputs, olds)), olds, id),
+        updateObject(await connected(assertStillAllowed(resource, inputs, olds)), olds, id),
       ),
     lookUp: (id, owner) =>
       call("looking up", { id, inputs: owner ? { owner } : {} }, (resource) =>

@@ -1,22 +1,134 @@
-import { typedFields } from "../definition/changes.js";
+import { managedFields, typedFields } from "../definition/changes.js";
+import type { Definition } from "../definition/define.js";
+import { mergeDeep } from "../definition/extra.js";
+import { sameFieldsMeaning } from "../definition/meaning.js";
 import { mergeFields } from "../definition/merge.js";
-import { fieldsFromWire } from "../definition/wire.js";
+import { bodyOf, fieldsFromWire } from "../definition/wire.js";
 import { ConversationError } from "../kernel/errors.js";
-import { type JsonObject, objectOf } from "../kernel/json.js";
+import { isObject, type JsonObject, objectOf } from "../kernel/json.js";
+import {
+  environmentSecretsIn,
+  missingText,
+  seenSecrets,
+  undisclosed,
+  withEnvironmentSecrets,
+} from "../kernel/stand-ins.js";
 import { isUnclear } from "../service/collections.js";
 import type { WireObject } from "../service/lists.js";
+import type { Settings } from "../service/setting-table.js";
 import { settingLabel } from "../service/settings.js";
+import { hasRoom, markFor, markText, newSerial, readMark } from "./ownership/mark.js";
+import { readWholeObject, seeObject } from "./ownership.js";
+import { describeObject, type Found } from "./refusals.js";
 import {
-  asWritten,
-  desiredBody,
-  desiredObject,
-  holdsFields,
-  lastWritten,
-  type Target,
-} from "./body.js";
-import type { ObjectRecord, Properties } from "./properties.js";
-import type { Declared } from "./run.js";
-import { describe, type Found, seenObject, wholeObject } from "./seen.js";
+  changeSecrets,
+  type Declared,
+  type ObjectRecord,
+  type Properties,
+  type Resource,
+} from "./resource.js";
+
+/** The intended content of a resource's object in the service. */
+interface DesiredObject extends Pick<Properties, "extra"> {
+  /** In a program's terms, with the mark at the end of the description. */
+  readonly fields: JsonObject;
+  /**
+   * Whether the object carries the mark: marks may be off, or a long description may leave no room.
+   */
+  readonly isMarked: boolean;
+  /** The serial of the object, whether or not it carries it. */
+  readonly serial: string;
+}
+
+/** What else is known about the object. */
+interface ObjectSoFar {
+  /** Left out: a new serial. */
+  readonly serial?: string | undefined;
+  /** Its description; text written by a person is kept if the program gives none. */
+  readonly description?: unknown;
+}
+
+/**
+ * Returns the desired object: the fields, the members in `extra` and, if marks are enabled and there
+ * is room, the owner mark.
+ */
+export const desiredObject = (declared: Declared, object: ObjectSoFar): DesiredObject => {
+  const { definition, service, mark, name } = declared;
+  const { fields, extra } = dropUndisclosed(definition, declared.properties);
+  const { description: human } = readMark(object.description);
+  const given = fields.description;
+  const written = typeof given === "string" && given !== "" ? given : human;
+  const isMarked = mark !== undefined && hasRoom(declared, written);
+  const serial = object.serial ?? newSerial(service.now());
+  const suffix = isMarked ? markText(markFor(mark, serial, name)) : undefined;
+  const description = written && suffix ? `${written} ${suffix}` : (suffix ?? written);
+  return { fields: { ...fields, description }, ...(extra ? { extra } : {}), isMarked, serial };
+};
+
+/** The kind of an object, and what its tenant's JSON depends on. */
+export interface Target {
+  readonly definition: Definition;
+  readonly settings: Pick<Settings, "platformName" | "put">;
+}
+
+/** Returns the service's JSON of an object. The members in `extra` are sent as declared. */
+export const desiredBody = (
+  { definition, settings }: Target,
+  { fields, extra }: Pick<DesiredObject, "fields" | "extra">,
+): JsonObject => {
+  const body = bodyOf(definition, fields, settings);
+  return isObject(extra) ? mergeDeep(body, extra) : body;
+};
+
+/**
+ * Without the secrets that an import did not read: nobody knows them, so nothing can be said about
+ * them.
+ */
+const dropUndisclosed = (definition: Definition, properties: Properties): Properties =>
+  changeSecrets(definition, properties, (secret) => (secret === undisclosed ? undefined : secret));
+
+/**
+ * Whether an object in the service has these values. Ignores values that the service does not show.
+ */
+export const holdsFields = (
+  { definition: { fields }, settings }: Declared,
+  wire: WireObject,
+  wanted: JsonObject,
+): boolean => {
+  const live = managedFields(fields, fieldsFromWire(fields, wire, settings), wanted);
+  return sameFieldsMeaning(fields, live, wanted);
+};
+
+/**
+ * Returns a resource as the service receives it, with the secrets from the environment filled in.
+ *
+ * @throws ConversationError `SETTINGS_MISSING`
+ */
+export const asWritten = <R extends Resource>(resource: R): R => {
+  const seen = seenSecrets(resource.run);
+  const properties = withEnvironmentSecrets(resource.properties, (secret) => {
+    const found = seen(secret);
+    if (found) return found;
+    throw new ConversationError(
+      "SETTINGS_MISSING",
+      `${missingText(secret)}. Nothing was changed. Set ${secret.name} where Pulumi runs, then try again.`,
+    );
+  });
+  return { ...resource, properties };
+};
+
+/**
+ * Returns a resource as it was last written. If the program no longer declares a version of a
+ * secret, the value of that version is unknown, so its placeholder remains.
+ */
+const lastWritten = <R extends Resource>(before: R, now: Resource): R => {
+  const seen = seenSecrets(now.run);
+  const declared = new Set(environmentSecretsIn(now.properties).map(({ text }) => text));
+  const properties = withEnvironmentSecrets(before.properties, (secret) =>
+    declared.has(secret.text) ? seen(secret) : undefined,
+  );
+  return { ...before, properties };
+};
 
 /** The planned effect of a PUT on an object. */
 export interface PutPlan {
@@ -78,7 +190,7 @@ export const planPut = (declared: Declared, live: Found, before?: Declared): Put
   // If the program wrote the last description, no part of it is a person's.
   const isPrograms = before?.properties.fields.description !== undefined;
   const description = isPrograms ? undefined : live.description;
-  const soFar = { serial: serialOf(before ?? declared, live), description };
+  const soFar = { serial: findSerial(before ?? declared, live), description };
   const last = before && lastWritten(before, declared);
   const desired = desiredObject(asWritten(declared), soFar);
   const { serial, isMarked } = desired;
@@ -95,10 +207,10 @@ export const planPut = (declared: Declared, live: Found, before?: Declared): Put
 };
 
 /** The serial by which the state, or otherwise the object itself, identifies it. */
-const serialOf = (declared: Declared, live: Found): string | undefined => {
+const findSerial = (declared: Declared, live: Found): string | undefined => {
   const { serial } = declared.properties.record;
   if (serial) return serial;
-  const { isOwn, mark } = seenObject(declared, live.id, live);
+  const { isOwn, mark } = seeObject(declared, live.id, live);
   return isOwn ? mark?.serial : undefined;
 };
 
@@ -117,7 +229,7 @@ export const assertNothingErased = (
     hidden.length === 1 ? ["a member", "it", "it"] : ["members", "them", "they"];
   throw new ConversationError(
     "HIDDEN_MEMBER",
-    `the ${describe(definition, live)} has ${members} that the program does not declare ` +
+    `the ${describeObject(definition, live)} has ${members} that the program does not declare ` +
       `and that the service does not show: ${hidden.join(", ")}. A PUT would erase ${them}. Nothing was changed. ` +
       `Declare ${hidden.length === 1 ? `${one} with its value` : "them with their values"}, or set eraseHidden: true if ${they} may be erased` +
       // Then they are in a part of the object that the program declares.
@@ -132,10 +244,10 @@ export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<Obj
   const { definition, run, settings } = declared;
   const { live, serial, isMarked, undeclared, staying } = plan;
   assertNothingErased(declared, plan);
-  const modified = await replaced(declared, plan);
+  const modified = await sendPut(declared, plan);
   if (staying.length > 0) {
     run.notify?.(
-      `the ${describe(definition, live)} still has ${staying.join(", ")}, which the program no longer declares: ` +
+      `the ${describeObject(definition, live)} still has ${staying.join(", ")}, which the program no longer declares: ` +
         `this tenant's PUT keeps omitted members, according to ${settingLabel("put", settings.profile)}. Remove ${staying.length === 1 ? "it" : "them"} by hand in the service.`,
       "warning",
     );
@@ -152,7 +264,7 @@ export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<Obj
  * Sends the PUT and returns when the object was changed. If the answer did not come from the
  * service, the content of the object shows whether it was written.
  */
-const replaced = async (
+const sendPut = async (
   declared: Declared,
   { live, body, fields }: PutPlan,
 ): Promise<string | undefined> => {
@@ -161,7 +273,7 @@ const replaced = async (
     return (await service.replace(definition, live.id, body)).modified;
   } catch (error) {
     if (!isUnclear(error)) throw error;
-    const now = await wholeObject(declared, live.id);
+    const now = await readWholeObject(declared, live.id);
     if (!now || !holdsFields(declared, now, fields)) throw error;
     return typeof now.modified === "string" ? now.modified : undefined;
   }

@@ -1,18 +1,26 @@
-import { managedFields, typedFields } from "../definition/changes.js";
+import { managedFields, tidyFields, typedFields } from "../definition/changes.js";
 import type { Definition } from "../definition/define.js";
 import { managedExtra } from "../definition/extra.js";
-import { objectTitle, wireName } from "../definition/fields.js";
+import { normaliseFields, objectTitle, wireName } from "../definition/fields.js";
 import { sameMeaning } from "../definition/meaning.js";
+import { withoutSecrets } from "../definition/secrets.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject, pathsOfTexts } from "../kernel/json.js";
-import { assertId } from "../kernel/object-id.js";
+import { assertId, isId } from "../kernel/object-id.js";
 import { holdsUndisclosed } from "../kernel/stand-ins.js";
 import type { WireObject } from "../service/lists.js";
-import { readMark } from "./ownership/mark.js";
-import type { Properties } from "./properties.js";
-import { connected, type Declared, type Resource } from "./run.js";
-import { liveRecord, stateInputs, stateOutputs } from "./state.js";
+import { isSameResource, readMark } from "./ownership/mark.js";
+import { originalMark } from "./ownership.js";
+import {
+  connected,
+  type Declared,
+  liveRecord,
+  type Properties,
+  type Resource,
+  stateInputs,
+  stateOutputs,
+} from "./resource.js";
 
 export interface ReadResult {
   /** ID of the object; empty if the object certainly does not exist. */
@@ -38,7 +46,7 @@ export const read = async (resource: Resource, id: string): Promise<ReadResult> 
       );
     return { id: "", props: {} };
   }
-  const now = liveProperties(declared, live, isGet);
+  const now = readProperties(declared, live, isGet);
   warnOfBrokenTexts(declared, now);
   const props = stateOutputs(definition, now);
   // The inputs in the state may contain a secret that these outputs lack: they stay.
@@ -85,7 +93,7 @@ const isWhole = (definition: Definition, wire: WireObject): boolean =>
   );
 
 /** A live object in a program's terms. */
-const liveProperties = (declared: Declared, live: WireObject, isGet: boolean): Properties => {
+const readProperties = (declared: Declared, live: WireObject, isGet: boolean): Properties => {
   const { definition, settings, properties } = declared;
   const description = descriptionOf(declared, live);
   const fields = fieldsFromWire(definition.fields, { ...live, description }, settings);
@@ -104,7 +112,7 @@ const liveProperties = (declared: Declared, live: WireObject, isGet: boolean): P
  * Returns the description without the mark. A description that only seems to contain a mark is
  * returned in full.
  */
-export const descriptionOf = (
+const descriptionOf = (
   { definition, properties, settings, ownMark }: Declared,
   { description }: WireObject,
 ): unknown => {
@@ -116,4 +124,37 @@ export const descriptionOf = (
   const { mark, description: rest } = readMark(description);
   const isMarked = settings.ownershipMark === "description" || mark?.stack === ownMark?.stack;
   return isProgramText || !isMarked ? description : rest;
+};
+
+/**
+ * Reads an object by its ID, and returns it as a program would declare it, without empty members.
+ * Every secret is undisclosed, because Pulumi writes the inputs of an import into code. Whose the
+ * object is, only a check says: the next update adds the mark.
+ */
+export const lookUpObject = async (resource: Resource, id: string): Promise<ReadResult> => {
+  const { definition } = resource;
+  const declared = await connected(resource);
+  const live = isId(id) ? await declared.service.read(definition, id) : undefined;
+  if (!live) return { id: "", props: {} };
+  const now = importedProperties(declared, live);
+  return {
+    id,
+    props: stateOutputs(definition, now),
+    inputs: stateInputs(definition, now),
+  };
+};
+
+const importedProperties = (declared: Declared, live: WireObject): Properties => {
+  const { definition, settings, ownMark } = declared;
+  const description = descriptionOf(declared, live);
+  const wire = fieldsFromWire(definition.fields, { ...live, description }, settings);
+  const typed = tidyFields(definition.fields, typedFields(definition.fields, wire));
+  const fields = withoutSecrets(
+    definition.fields,
+    normaliseFields(definition, typed, () => false),
+  );
+  const mark = originalMark(definition, live);
+  const isOurs = mark !== undefined && ownMark !== undefined && isSameResource(mark, ownMark);
+  const record = liveRecord(live, isOurs && mark.serial ? { serial: mark.serial } : {});
+  return { fields, record };
 };

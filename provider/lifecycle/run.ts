@@ -1,22 +1,11 @@
 import type { Definition } from "../definition/define.js";
-import type { Naming } from "../definition/fields.js";
+import type { ConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { assertNode } from "../kernel/node-version.js";
-import { ownerParts, readableName } from "../kernel/owner.js";
-import { unknownValue } from "../kernel/stand-ins.js";
 import type { Collections } from "../service/collections.js";
 import type { Settings } from "../service/setting-table.js";
 import { assertDistinctProfiles } from "../service/settings.js";
-import {
-  createDecisions,
-  createDeletions,
-  type Decisions,
-  type Deletions,
-  type ResourceIdentity,
-} from "./decisions.js";
-import { type Mark, markOf, roomBeside } from "./ownership/mark.js";
-import type { StackStates as AllStates, Holding } from "./ownership/stack-states.js";
-import type { Properties } from "./properties.js";
+import type { StackStates as AllStates } from "./ownership/stack-states.js";
 
 /** An account's settings and service client. */
 export interface AccountSession {
@@ -26,22 +15,6 @@ export interface AccountSession {
 
 /** The resources that manage or look up objects, according to the states. */
 export type ObjectHolders = Pick<AllStates, "holdersOf" | "readersOf" | "resourceOf">;
-
-/** Whether a resource in a state manages or looks up an object. */
-export const isHeld = (states: ObjectHolders, kind: string, id: string): boolean =>
-  states.holdersOf(kind, id).length + states.readersOf(kind, id).length > 0;
-
-/**
- * Whether a resource in a state is this one: owner and door stand for its URN.
- *
- * @param owner the owner of `held` to go by. Default: its present one
- */
-export const isThisResource = (
-  { run, properties }: Resource,
-  held: Holding,
-  owner = held.owner,
-): boolean =>
-  held.own && owner === properties.owner && Boolean(held.isPlugins) === Boolean(run.isPlugins);
 
 /** Shows a message that does not report a failure. */
 export type Notify = (text: string, severity: "info" | "warning") => void;
@@ -124,95 +97,212 @@ export const createRun = (
     made.catch(() => sessions.delete(profile));
     return made;
   };
-  return { ...options, session, decisions: createDecisions(), deletions: createDeletions() };
+  return { ...options, session, decisions: new Decisions(), deletions: new Deletions() };
 };
 
-/** The context of one kind in one run, shared by all resources of the kind. */
-export interface Context {
-  readonly definition: Definition;
-  readonly naming: Naming;
-  readonly run: Run;
+/** How this run identifies a resource. */
+export interface ResourceIdentity {
+  /**
+   * Key that identifies a resource within one state, regardless of the resource's name in the
+   * service.
+   */
+  readonly key: string;
+  /**
+   * Key that identifies a resource within a program, even if a different provider gives the
+   * resource a different `key`.
+   */
+  readonly place: string;
+  /** The resource's name for messages, such as `Channel "kiosk"`. */
+  readonly label: string;
+  readonly kind: string;
 }
 
-/** A resource in the program or the state, resolved once per call, without a connection. */
-export interface Resource extends Context {
-  readonly properties: Properties;
-  /** The field by which people identify objects of the kind; `name` is its value. */
-  readonly nameKey: string;
-  readonly name: unknown;
-  /** The name of the field `nameKey` in the service's JSON. */
-  readonly nameOnWire: string;
-  /** Whether no two objects of the kind can have the same name. */
-  readonly isUnique: boolean;
-  /** Whether the name is derived from the logical name if a program omits it. */
-  readonly isAutomatic: boolean;
-  /**
-   * How the run identifies the resource; undefined for old state that does not specify an owner.
-   */
-  readonly identity: ResourceIdentity | undefined;
-  /** The mark of the resource's objects, whether or not marks are enabled. */
-  readonly ownMark: Mark | undefined;
-  /**
-   * Number of characters that fit into the description field next to the mark; negative if none.
-   */
-  readonly room: number;
+/** A resource's object and the serial in the object's mark, if any. */
+export interface HeldObject {
+  readonly id: string;
+  readonly serial?: string | undefined;
 }
-
-/** Resolves the engine's values to a resource, which all steps of a call use. */
-export const resourceIn = (context: Context, properties: Properties): Resource => {
-  const owned = ownerIn(context, properties);
-  const { key: nameKey, wire: nameOnWire, ...naming } = context.naming;
-  const name = properties.fields[nameKey];
-  return { ...context, properties, nameKey, name, nameOnWire, ...naming, ...owned };
-};
 
 /**
- * The run identifies a resource by its part of its mark, whether or not marks are written. In the
- * first preview of a stack the owner is not known yet; the logical name then distinguishes
- * resources.
+ * An object whose deletion was skipped, with the earlier or present outputs of its resource in the
+ * state.
  */
-const ownerIn = (
-  { definition: { kind, fields } }: Context,
-  { owner, logicalName }: Properties,
-): Pick<Resource, "identity" | "ownMark" | "room"> => {
-  if (owner === undefined) return { identity: undefined, ownMark: undefined, room: -1 };
-  const isKnown = owner !== unknownValue;
-  const place = isKnown ? ownerParts(owner).name : logicalName;
-  const { description: field } = fields;
-  const ownMark = markOf(kind, owner);
-  const room = field?.type === "text" ? roomBeside(ownMark, field.max) : -1;
-  if (place === undefined) return { identity: undefined, ownMark, room };
-  const key = isKnown ? ownMark.resource : `${kind} ${place}`;
-  const label = `${kind} ${readableName(place)}`;
-  return { identity: { key, place, label, kind }, ownMark, room };
-};
+interface KeptObject {
+  readonly id: string;
+  readonly outputs: JsonObject;
+}
 
-/** A resource with its account. */
-export interface Declared extends Resource, AccountSession {
-  /** The mark of the resource's objects; undefined if marks are disabled. */
-  readonly mark: Mark | undefined;
-  /**
-   * Whether an object created now would carry the mark. A long description may leave no room for
-   * it.
-   */
+/** A POST that may have created a resource's object although the response was lost. */
+export interface UnclearPost {
+  readonly failure: ConversationError;
+  /** Whether the POST's body contained the mark that identifies the object. */
   readonly isMarked: boolean;
+  /** IDs of the kind's objects before the POST. Absent if the list could not be read completely. */
+  readonly before?: ReadonlySet<string>;
+}
+
+/** The resources that the program declares, their objects, and the names that they use. */
+export class Decisions {
+  readonly #declared = new Set<string>();
+  readonly #places = new Map<string, ResourceIdentity>();
+  readonly #taken = new Map<string, ResourceIdentity>();
+  readonly #skippedObjects = new Set<string>();
+  readonly #rewritten = new Map<string, KeptObject>();
+  /** The resource to which each known object belongs, by object ID. */
+  readonly holders = new Map<string, ResourceIdentity>();
+  /** The known object of each resource, by resource key. */
+  readonly objects = new Map<string, HeldObject>();
+  /** The objects whose deletion was skipped, by resource key. */
+  readonly skipped = new Map<string, KeptObject>();
+  /** Keys of resources whose declaration differs from the inputs in the state. */
+  readonly changed = new Set<string>();
+  /** Serials that this run sent in POSTs. Only objects that this run created have them. */
+  readonly posted = new Set<string>();
+  /**
+   * POSTs with an unknown effect, by resource key. Each stays on record until its effect is known.
+   */
+  readonly unclear = new Map<string, UnclearPost>();
+  /** Messages about refused credentials that have already been reported. */
+  readonly reportedRefusals = new Set<string>();
+
+  /**
+   * Records that the program declares this resource.
+   *
+   * @param name that no other resource may have
+   * @returns the other resource that declared the name before, if any
+   */
+  declare(resource: ResourceIdentity, name?: string): ResourceIdentity | undefined {
+    this.#declared.add(resource.key);
+    this.#places.set(`${resource.kind} ${resource.place}`, resource);
+    return name === undefined ? undefined : this.take(name, resource);
+  }
+
+  /** Whether a program has declared any resources to this process. */
+  hasProgram(): boolean {
+    return this.#declared.size > 0;
+  }
+
+  /**
+   * Returns the resource that the program declares in this place, whatever its owner: a resource of
+   * the plugin, or one that was moved from another stack, has another owner in a forced replacement
+   * than in the state.
+   */
+  declaredAt(kind: string, place: string): ResourceIdentity | undefined {
+    return this.#places.get(`${kind} ${place}`);
+  }
+
+  /**
+   * Reserves something that only one resource may have, such as an object to adopt.
+   *
+   * @returns the other resource that reserved it before, if any
+   */
+  take(what: string, resource: ResourceIdentity): ResourceIdentity | undefined {
+    const first = this.#taken.get(what) ?? resource;
+    this.#taken.set(what, first);
+    const isSame = first.kind === resource.kind && first.place === resource.place;
+    return isSame || first.key === resource.key ? undefined : first;
+  }
+
+  /** Records that this object belongs to the resource. */
+  assign(resource: ResourceIdentity, object: HeldObject): void {
+    this.objects.set(resource.key, object);
+    this.holders.set(object.id, resource);
+  }
+
+  /**
+   * Records the object that the state contains for a resource being deleted. An earlier assignment
+   * takes precedence.
+   */
+  leave({ key }: ResourceIdentity, object: HeldObject): void {
+    if (!this.objects.has(key)) this.objects.set(key, object);
+  }
+
+  /**
+   * Whether an object must be kept. It must be kept if it belongs to a resource that the program
+   * declares, regardless of its previous owner, because a replaced `Ownership` gives all resources
+   * new keys. It must also be kept if the program declares the resource with this key and no other
+   * object belongs to that resource. A forced replacement happens in place; before or after it, the
+   * engine deletes the "old" object, which is the same one.
+   */
+  keeps(key: string, objectId: string): boolean {
+    const holder = this.holders.get(objectId)?.key;
+    if (holder !== undefined && this.#declared.has(holder)) return true;
+    return this.#declared.has(key) && (this.objects.get(key)?.id ?? objectId) === objectId;
+  }
+
+  /**
+   * Returns whether the deletion of an object was skipped before, and records the deletion as
+   * skipped.
+   */
+  wasSkipped(kind: string, objectId: string): boolean {
+    const object = `${kind} ${objectId}`;
+    const isKnown = this.#skippedObjects.has(object);
+    this.#skippedObjects.add(object);
+    return isKnown;
+  }
+
+  /**
+   * Records that an existing object was updated for a resource although its earlier declaration was
+   * unknown. The declaration becomes known only when the engine deletes the "old" object.
+   */
+  rewrote(key: string, object: KeptObject): void {
+    this.#rewritten.set(key, object);
+  }
+
+  /**
+   * Returns, only once, the outputs of an object that was updated while its earlier declaration was
+   * unknown; undefined for any other object.
+   */
+  rewritten(key: string, objectId: string): JsonObject | undefined {
+    const object = this.#rewritten.get(key);
+    this.#rewritten.delete(key);
+    return object?.id === objectId ? object.outputs : undefined;
+  }
+
+  /** Whether this run sent the POST that created the object with this serial. */
+  made(serial: string | undefined): boolean {
+    return serial !== undefined && this.posted.has(serial);
+  }
 }
 
 /**
- * Returns the resource together with the account that its settings specify.
- *
- * @param session for that account, if there is one
+ * Deletions in one run that may have to wait for each other. The engine deletes resources in
+ * parallel if it knows of no dependency between them. This applies to freshly imported resources,
+ * and to a channel and the client applications that, according to the literal wording of the rules,
+ * keep it in use. A refusal is therefore final only when no other deletion can still resolve it.
  */
-export const connected = async (
-  resource: Resource,
-  session?: AccountSession,
-): Promise<Declared> => {
-  const { definition, ownMark, room, properties, run } = resource;
-  const { settings, service } = session ?? (await run.session(properties.profile));
-  const { description: field } = definition.fields;
-  const { description } = properties.fields;
-  const isOn = settings.ownershipMark === "description" && field?.type === "text";
-  const mark = isOn ? ownMark : undefined;
-  const beside = typeof description === "string" && description ? description.length + 1 : 0;
-  return { ...resource, settings, service, mark, isMarked: mark !== undefined && beside <= room };
-};
+export class Deletions {
+  #working = 0;
+  #done = 0;
+  #waiting: (() => void)[] = [];
+
+  /**
+   * @param attempt deletes one object
+   * @param mayPass whether a failure of `attempt` can disappear once other objects are gone
+   */
+  async run(attempt: () => Promise<void>, mayPass: (error: unknown) => boolean): Promise<void> {
+    for (;;) {
+      const before = this.#done;
+      const failure = await this.#tryOnce(attempt);
+      if (!failure) return;
+      if (!mayPass(failure.error)) throw failure.error;
+      while (this.#done === before && this.#working > 0)
+        await new Promise<void>((wake) => this.#waiting.push(wake));
+      if (this.#done === before) throw failure.error;
+    }
+  }
+
+  async #tryOnce(attempt: () => Promise<void>): Promise<{ readonly error: unknown } | undefined> {
+    this.#working += 1;
+    try {
+      await attempt();
+      this.#done += 1;
+      return undefined;
+    } catch (error) {
+      return { error };
+    } finally {
+      this.#working -= 1;
+      for (const wake of this.#waiting.splice(0)) wake();
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import type { Definition } from "../definition/define.js";
+import { withArticle } from "../definition/fields.js";
+import { ConversationError } from "../kernel/errors.js";
+import { parentsIn, urnOf, urnParts } from "../kernel/owner.js";
+import { ownCommand } from "../kernel/package.js";
+import { pluginToken, typeToken } from "../kernel/type-tokens.js";
+import type { WireObject } from "../service/lists.js";
+import { type Mark, nameOnWire } from "./ownership/mark.js";
+import type { Holding } from "./ownership/stack-states.js";
+import type { Declared } from "./resource.js";
+
+/** An object in the service, with its ID. */
+export type Found = WireObject & { readonly id: string };
+
+/** Returns an object's kind, name, and ID for messages, shortened if they are very long. */
+export const describeObject = (definition: Definition, { id, ...wire }: Found): string => {
+  const name = nameOnWire(definition, wire);
+  const shown =
+    typeof name === "string" ? `${JSON.stringify([...name].slice(0, 80).join(""))} ` : "";
+  return `${definition.noun} ${shown}(ID ${String(id).slice(0, 80)})`;
+};
+
+// Why a resource does not get an object or a name, and what to do.
+
+/** Returns the error for the name of an object that belongs to nobody. */
+export const nameTaken = (declared: Declared, found: Found, isCopy: boolean): ConversationError =>
+  new ConversationError(
+    "NAME_TAKEN",
+    `the ${describeObject(declared.definition, found)} already exists and is not managed by Pulumi${isCopy ? ": it is a copy of a stack's object" : ""}. Nothing was changed. ` +
+      (declared.isUnique
+        ? ""
+        : "It carries no mark, and a new one would not carry one either, so it is unknown whether an interrupted run created it. ") +
+      `Adopt it with adopt: true or adopt: "${found.id}", or use another ${declared.nameKey}.`,
+  );
+
+/** Returns the error for a list without which it is unknown whether an object already exists. */
+export const unreadableList = (
+  { definition: { noun, collection } }: Declared,
+  refusal: ConversationError | undefined,
+): ConversationError => {
+  const why = refusal?.message ?? `the service returns only part of the list of ${collection}.`;
+  const way = refusal
+    ? `Allow the client to list ${collection}. If the ${noun} exists, you can also adopt it`
+    : `If the ${noun} exists, or once you have created it by hand, adopt it`;
+  return new ConversationError(
+    refusal?.code ?? "BAD_RESPONSE",
+    `${why} Names of ${collection} need not be unique, so only the complete list shows whether an earlier attempt has already created the ${noun}. Nothing was created. ${way} by its ID (adopt: "<id>").`,
+    refusal?.details,
+    "none",
+    { cause: refusal },
+  );
+};
+
+/** Returns the error for a name that another resource in the same program already uses. */
+export const takenByProgram = (
+  { definition, nameKey }: Declared,
+  { id }: Found,
+  label: string,
+): ConversationError =>
+  new ConversationError(
+    "NAME_TAKEN",
+    `the ${nameKey} belongs to another resource in this program: ${label} (ID ${id}). ` +
+      `The ${nameKey} of ${withArticle(definition.noun)} must be unique: change one of the two. To swap them, give one a temporary ${nameKey} first.`,
+  );
+
+/** Returns the error for an object that a mark or a state assigns to another owner. */
+export const ownedElsewhere = (
+  declared: Declared,
+  found: Found,
+  owner: Mark | Holding,
+): ConversationError => {
+  const { definition } = declared;
+  return new ConversationError(
+    "OWNED_ELSEWHERE",
+    `the ${describeObject(definition, found)} ${whose(owner)}. Nothing was changed. ${wayOut(declared, owner, found.id)}`,
+  );
+};
+
+const whose = (owner: Mark | Holding): string => {
+  if (!("urn" in owner)) return `belongs to another Pulumi resource or state: ${owner.label}`;
+  return `belongs to ${owner.urn} in the state of ${owner.own ? "this stack" : `the stack ${owner.stack}`}`;
+};
+
+/** The alias with which a resource takes over the state of the one with this URN. */
+const aliasFor = (
+  { definition, run, properties: { owner = "" } }: Declared,
+  urn: string,
+): string => {
+  const token = run.isPlugins ? pluginToken(definition.kind) : typeToken(definition.kind);
+  const own = urnOf(owner, token);
+  if (parentsIn(urn) !== parentsIn(own)) return JSON.stringify(urn);
+  const { type, name } = urnParts(urn);
+  const differing = [
+    ...(type === token ? [] : [`type: ${JSON.stringify(type)}`]),
+    ...(name === urnParts(own).name ? [] : [`name: ${JSON.stringify(name)}`]),
+  ];
+  return `{ ${differing.join(", ")} }`;
+};
+
+const wayOut = (declared: Declared, owner: Mark | Holding, id: string): string => {
+  const { mark, nameKey } = declared;
+  const isHolding = "urn" in owner;
+  const isOwnStack = isHolding ? owner.own : owner.stack === mark?.stack;
+  const alias = isHolding
+    ? aliasFor(declared, owner.urn)
+    : `{ name: ${JSON.stringify(owner.label.split(" ").at(-1))} }`;
+  // Removing it there would delete the object.
+  const way = isOwnStack
+    ? `. If this resource is that one, add the option aliases: [${alias}].`
+    : ", or hand the object over as the page below describes, so that the other stack does not delete it.";
+  const gone = isHolding
+    ? ""
+    : ` If no state contains the object anymore, ${ownCommand(`orphans --release --id ${id}`)} removes the mark, so that you can adopt it.`;
+  return `Use another ${nameKey}${way}${gone}`;
+};
