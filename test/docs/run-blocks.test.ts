@@ -37,7 +37,6 @@ const notRun: readonly (readonly [page: string, code: RegExp, reason: string])[]
   ["docs/guides/first-bot.md", /./, "test/built/first-bot.test.ts goes through the page"],
   ["docs/guides/plugin.md", /registerStackTransformation/, "sends nothing"],
   ["docs/guides/plugin.md", /staging/, "has a service of its own"],
-  ["docs/testing.md", /stackFixture\(/, "needs Pulumi; the first bot's test is the same"],
   ["docs/testing.md", /runMocked/, "sends nothing, and is of the reader's program"],
   ["sdk/policies/conversation-policies.ts", /./, "sends nothing"],
   ["sdk/runtime/assets.ts", /createServer/, "waits for a request; gets an asset as another one"],
