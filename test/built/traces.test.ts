@@ -209,7 +209,7 @@ const modulesForTraces = async (
       /[\\/]dist[\\/](provider|sdk)[\\/]|[\\/]pulumi[\\/]package\.json$/.test(path);
     return all
       .filter(([path, by]) => isOurs(by) || isOurs(path))
-      .flatMap(([path]) => /@opentelemetry[\\/][\w-]+|engine[\\/]traces/.exec(path)?.[0] ?? []);
+      .flatMap(([path]) => /@opentelemetry[\\/][\w-]+|dynamic[\\/]traces/.exec(path)?.[0] ?? []);
   } finally {
     await project.close();
     rmSync(folder, { recursive: true, force: true });
@@ -226,7 +226,7 @@ test.concurrent.for(doors)(
     expect(words).toEqual(["--otel-traces", `file://${file}`]);
     const loaded = await modulesForTraces(door, words);
     rmSync(file);
-    expect(loaded).toContain("engine/traces");
+    expect(loaded).toContain("dynamic/traces");
     expect(loaded).toContain("@opentelemetry/exporter-trace-otlp-grpc");
   },
 );
