@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { CommandFailure, messageOf } from "../command.js";
+import { CommandFailure } from "../command.js";
 import { tryLock } from "../pulumi/own-folders.js";
 import type { Progress } from "../terminal/progress.js";
 
@@ -77,37 +77,5 @@ export const makeFolder = async (
     return undefined;
   } finally {
     rmSync(draft, { recursive: true, force: true });
-  }
-};
-
-/**
- * A folder that is made unless it is there, once for all processes.
- *
- * @param make fills a draft of it, as in `makeFolder`
- * @returns the reason if there is none afterwards, such as a full disk
- * @throws CommandFailure with exit code 130 if the work was aborted
- */
-export const keptFolder = async (
-  folder: string,
-  make: (draft: string) => Promise<string | undefined>,
-  making: Making,
-): Promise<string | undefined> => {
-  if (existsSync(folder)) return undefined;
-  try {
-    const unlock = await lockFolder(folder, making);
-    try {
-      if (existsSync(folder)) return undefined;
-      const complete = async (draft: string): Promise<string | undefined> => {
-        const reason = await make(draft);
-        throwIfInterrupted(making.what, making.signal);
-        return reason;
-      };
-      return await makeFolder(folder, complete, making.progress);
-    } finally {
-      unlock();
-    }
-  } catch (error) {
-    if (error instanceof CommandFailure) throw error;
-    return messageOf(error);
   }
 };

@@ -54,6 +54,8 @@ export interface CommandOptions {
   readonly input?: string;
   /** Each line of both outputs, as it arrives. */
   readonly onLine?: (line: string) => void;
+  /** Whether `stdout` stays empty, because `onLine` reads it. */
+  readonly isStreamed?: true;
 }
 
 export interface Ended {
@@ -102,7 +104,16 @@ export const runCommand = async (
   args: readonly string[],
   options: CommandOptions = {},
 ): Promise<Ended> => {
-  const { cwd, env = process.env, input, onLine, signal, timeoutMs, stops = STOPS } = options;
+  const {
+    cwd,
+    env = process.env,
+    input,
+    onLine,
+    isStreamed,
+    signal,
+    timeoutMs,
+    stops = STOPS,
+  } = options;
   const child = spawn(command, args, {
     ...(cwd === undefined ? {} : { cwd }),
     env,
@@ -114,15 +125,15 @@ export const runCommand = async (
   child.stdin.on("error", () => undefined).end(input);
   const stdout: string[] = [];
   const lastLines: string[] = [];
-  const follow = (stream: Readable, lines: string[] = []): void => {
+  const follow = (stream: Readable, lines?: string[]): void => {
     createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on("line", (line) => {
-      lines.push(line);
+      lines?.push(line);
       lastLines.push(line);
       if (lastLines.length > LAST_LINES) lastLines.shift();
       onLine?.(line);
     });
   };
-  follow(child.stdout, stdout);
+  follow(child.stdout, isStreamed ? undefined : stdout);
   follow(child.stderr);
 
   const timers: NodeJS.Timeout[] = [];

@@ -53,30 +53,33 @@ interface EngineError {
   readonly message: string;
 }
 
+/** Most other lines are long: debug messages, and states before and after each step. */
+const isOfInterest = (line: string): boolean =>
+  /"(resOutputsEvent|resOpFailedEvent|diagnosticEvent)"/.test(line) &&
+  !line.includes('"severity":"debug"');
+
 /**
- * Reads what `up --json` or `destroy --json` has printed, an event on each line: the steps in the
- * order in which they ended, and the errors. Events are never written to a file: the SDK's debug
- * messages among them show secrets in plain text (SDK 3.270, Pulumi 3.259 and 3.276).
+ * Reads what `up --json` or `destroy --json` prints, an event on each line: the steps in the order
+ * in which they ended, and the errors. Events are never written to a file: the SDK's debug messages
+ * among them show secrets in plain text (SDK 3.270, Pulumi 3.259 and 3.276).
  */
-export const engineEventsIn = (log: string) => {
-  const steps: EngineStep[] = [];
-  const errors: EngineError[] = [];
-  const end = ({ metadata }: z.infer<typeof withMetadata>, failed: boolean): void => {
-    const { urn, type, op } = metadata;
-    steps.push({ urn, type, operation: op, failed });
-  };
-  for (const line of log.split("\n")) {
-    // Many lines are for debugging, and long.
-    if (line.includes('"severity":"debug"')) continue;
+export class EngineEvents {
+  readonly steps: EngineStep[] = [];
+  readonly errors: EngineError[] = [];
+
+  readonly take = (line: string): void => {
+    if (!isOfInterest(line)) return;
     const event = eventSchema.safeParse(jsonIn(line)).data;
-    if (event?.resOutputsEvent) end(event.resOutputsEvent, false);
-    if (event?.resOpFailedEvent) end(event.resOpFailedEvent, true);
-    if (event?.diagnosticEvent?.severity !== "error") continue;
+    const ended = event?.resOutputsEvent ?? event?.resOpFailedEvent;
+    if (ended) {
+      const { urn, type, op } = ended.metadata;
+      this.steps.push({ urn, type, operation: op, failed: ended === event?.resOpFailedEvent });
+    }
+    if (event?.diagnosticEvent?.severity !== "error") return;
     const { urn, message } = event.diagnosticEvent;
-    errors.push({ ...(urn ? { urn } : {}), message: withoutColour(message) });
-  }
-  return { steps, errors };
-};
+    this.errors.push({ ...(urn ? { urn } : {}), message: withoutColour(message) });
+  };
+}
 
 const diagnosticsSchema = z.object({
   diagnostics: z.array(
@@ -205,9 +208,7 @@ const runIn = async (copy: CopiedStack, emulated: readonly EmulatedAccount[], se
   ]);
   const before = emulated.map(({ calls }) => calls.length);
   let { ended } = ahead;
-  let engine: { readonly steps: readonly EngineStep[]; readonly errors: readonly EngineError[] } = {
-    ...{ steps: [], errors: ahead.errors },
-  };
+  const engine = new EngineEvents();
   if (preview) {
     assertExcludable(args, foreign);
     const [deleted, kept] = [true, false].map((is) =>
@@ -219,9 +220,8 @@ const runIn = async (copy: CopiedStack, emulated: readonly EmulatedAccount[], se
     const words = [operation, "--yes", "--skip-preview", "--continue-on-error", "--json"];
     // The copy is examined afterwards, so its stack stays.
     const given = args.filter((arg) => arg !== "--remove");
-    ended = await copy.pulumi([...words, ...leaving, ...given]);
-    engine = engineEventsIn(ended.stdout);
-  }
+    ended = await copy.pulumi([...words, ...leaving, ...given], engine.take);
+  } else engine.errors.push(...ahead.errors);
   return {
     ...{ engine, preview },
     succeeded: ended.code === 0,

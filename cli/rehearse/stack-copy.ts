@@ -7,7 +7,7 @@ import {
 } from "../../provider/service/emulated-settings.js";
 import { CommandFailure } from "../command.js";
 import { privateFolder } from "../pulumi/own-folders.js";
-import { type Ended, runCommand } from "../pulumi/processes.js";
+import { type CommandOptions, type Ended, runCommand } from "../pulumi/processes.js";
 import { saltOfStack, stackFile } from "../pulumi/project-files.js";
 import { lightRun, pulumiStops } from "../pulumi/pulumi-cli.js";
 import { type StackExport, type StateResource, stackExportIn } from "../pulumi/stack-documents.js";
@@ -99,11 +99,16 @@ export class CopiedStack {
     for (const name of new Set(others)) await this.addStack(await readOther(stack, name));
   }
 
-  /** Runs Pulumi on the copy, in the folder of the program. */
-  pulumi(args: readonly string[]): Promise<Ended> {
+  /**
+   * Runs Pulumi on the copy, in the folder of the program.
+   *
+   * @param onLine gets each line; the output is then not kept
+   */
+  pulumi(args: readonly string[], onLine?: (line: string) => void): Promise<Ended> {
     const { place, env, names } = this.original.stack;
     const words = [...args, "--stack", names.stack, "--config-file", this.#configFile];
-    return this.#run(words, resolve(place.folder, env.PULUMI_OPTION_CWD ?? "."));
+    const streamed = onLine ? { onLine, isStreamed: true as const } : {};
+    return this.#run(words, resolve(place.folder, env.PULUMI_OPTION_CWD ?? "."), streamed);
   }
 
   /** Puts another stack beside it. */
@@ -137,16 +142,15 @@ export class CopiedStack {
     return stackExportIn(stdout) ?? { version: 3, deployment: {} };
   }
 
-  #run(args: readonly string[], cwd: string, input?: string): Promise<Ended> {
+  #run(args: readonly string[], cwd: string, options: CommandOptions = {}): Promise<Ended> {
     return runCommand(this.original.stack.place.command, [...args, "--non-interactive"], {
-      ...{ cwd, env: this.#env, signal: this.options.signal, stops: pulumiStops },
-      ...(input === undefined ? {} : { input }),
+      ...{ cwd, env: this.#env, signal: this.options.signal, stops: pulumiStops, ...options },
     });
   }
 
   /** @throws CommandFailure with what Pulumi said if it fails */
   async #succeed(args: readonly string[], cwd: string, input?: string): Promise<Ended> {
-    const ended = await this.#run(args, cwd, input);
+    const ended = await this.#run(args, cwd, input === undefined ? {} : { input });
     this.options.signal.throwIfAborted();
     if (ended.code === 0) return ended;
     throw new CommandFailure(

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import type { Rehearsal } from "../../cli/rehearse/rehearsal-schema.js";
-import { engineEventsIn } from "../../cli/rehearse/run-on-copy.js";
+import { EngineEvents } from "../../cli/rehearse/run-on-copy.js";
 import { type CliProject, cliProject, withoutPace } from "../support/cli-project.js";
 import {
   accountProgram,
@@ -67,7 +67,9 @@ const realRun = async (
     PULUMI_DEBUG_COMMANDS: "true",
   });
   const seconds = (performance.now() - started) / 1000;
-  return { code, output, seconds, engine: engineEventsIn(readFileSync(events, "utf8")) };
+  const engine = new EngineEvents();
+  for (const line of readFileSync(events, "utf8").split("\n")) engine.take(line);
+  return { code, output, seconds, engine };
 };
 
 const refusedUrns = ({ engine }: Awaited<ReturnType<typeof realRun>>): readonly string[] =>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { engineEventsIn } from "../../cli/rehearse/run-on-copy.js";
+import { EngineEvents } from "../../cli/rehearse/run-on-copy.js";
 
 const bucket = {
   op: "create",
@@ -19,8 +19,10 @@ test("the steps and the errors of a run are read from its log, whatever else is 
     { diagnosticEvent: { urn, message: "noted", severity: "debug" } },
     { diagnosticEvent: { message: "noted", severity: "info" } },
   ];
-  const log = events.map((event) => `${JSON.stringify(event)}\n`).join("");
-  expect(engineEventsIn(`${log}{"resOutputsEvent":`)).toEqual({
+  const read = new EngineEvents();
+  for (const event of events) read.take(JSON.stringify(event));
+  read.take('{"resOutputsEvent":');
+  expect(read).toMatchObject({
     steps: [
       { urn, type, operation: "create", failed: false },
       { urn, type, operation: "delete", failed: true },

@@ -2,8 +2,13 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { z } from "zod";
-import { messageOf } from "../../cli/command.js";
-import { keptFolder } from "../../cli/get-pulumi/cached-folder.js";
+import { CommandFailure, messageOf } from "../../cli/command.js";
+import {
+  lockFolder,
+  type Making,
+  makeFolder,
+  throwIfInterrupted,
+} from "../../cli/get-pulumi/cached-folder.js";
 import { release } from "../../cli/get-pulumi/get-pulumi.js";
 import {
   buildGoPrograms,
@@ -188,6 +193,26 @@ const findLanguageHosts = async (
     go: await goHost(),
     yaml: host("yaml"),
   };
+};
+
+/** Makes a folder unless it is there, once for all processes; returns the reason if that did not work. */
+const keptFolder = async (
+  folder: string,
+  make: (draft: string) => Promise<string | undefined>,
+  making: Making,
+): Promise<string | undefined> => {
+  const unlock = await lockFolder(folder, making);
+  try {
+    if (existsSync(folder)) return undefined;
+    const reason = await makeFolder(folder, make, making.progress);
+    throwIfInterrupted(making.what, making.signal);
+    return reason;
+  } catch (error) {
+    if (error instanceof CommandFailure) throw error;
+    return messageOf(error);
+  } finally {
+    unlock();
+  }
 };
 
 interface EnsureOptions extends Omit<FetchOptions, "signal" | "env"> {
