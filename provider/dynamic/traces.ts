@@ -7,12 +7,16 @@ import type * as Sdk from "@opentelemetry/sdk-trace-base";
 import { type Clock, systemClock } from "../kernel/clock.js";
 import { packageName, packageVersion } from "../kernel/package.js";
 import type { RunEnvironment } from "../lifecycle/run.js";
-import { type AttemptOutcome, beginCallSpan, endFailed } from "../service/call-events.js";
+import {
+  type AttemptOutcome,
+  beginCallSpan,
+  type CallEvent,
+  endFailed,
+  type ObservedCall,
+} from "../service/call-events.js";
 import { connectService } from "../service/connect.js";
 import { type Endpoint, endpointName } from "../service/operations.js";
-import type { Pace } from "../service/pace.js";
 import { tokenEndpoint } from "../service/token.js";
-import { httpTransport, type Transport } from "../service/transport.js";
 import { loadWithSdk } from "./sdk-module.js";
 
 /** What a run needs to show its waits and calls in the engine's trace. */
@@ -60,13 +64,6 @@ const spansFor = (collector: string): Sdk.BasicTracerProvider => {
   });
 };
 
-/** The attempts of a call within a step. */
-interface Attempts {
-  made: number;
-  /** When the last one ended without a usable answer, in milliseconds since 1970. */
-  failedAt?: number | undefined;
-}
-
 /** A call from the engine, or a part of one. Without anything to show in it, it has no span. */
 interface Step {
   readonly name: string;
@@ -74,27 +71,29 @@ interface Step {
   /** The context that its span belongs to. */
   readonly above: () => Api.Context;
   readonly attributes: Api.Attributes;
-  readonly attempts: Map<string, Attempts>;
   span?: Api.Span;
 }
 
-/** An attempt in progress, from the end of its wait. */
-interface Attempt {
-  readonly endpoint: Endpoint;
+/** A call to the service, and what of it is not in a span yet. Times are in milliseconds since 1970. */
+interface TracedCall {
   readonly step: Step;
-  readonly number: number;
-  readonly from: number;
-  /** Fetching the token, if this attempt does it. */
-  token?: Step;
+  /** When it began to wait for its turn. */
+  waitingSince?: number | undefined;
+  /** When its turn came. */
+  turnAt: number;
+  /** When the last attempt ended without a usable answer. */
+  failedAt?: number | undefined;
+  /** Fetching the token, if the present attempt does it. */
+  token?: Step | undefined;
+  endSpan?: (outcome: AttemptOutcome) => void;
 }
 
 /** Whether a call with such an answer may be sent again. */
 const isRepeatable = (status: number): boolean => status === 401 || status >= 500;
 
 /**
- * Returns the functions that create a run's spans, nested under the engine's spans. The pace
- * reports waits, and the transport reports calls. Everything else follows from the gaps between
- * them, so no further reports are needed.
+ * Returns the functions that create a run's spans, nested under the engine's spans. They listen to
+ * the client's calls.
  *
  * @throws Error if OpenTelemetry is not installed, or has an unexpected form
  */
@@ -111,7 +110,7 @@ export const runTraces = ({
   const provider = collector ? spansFor(collector) : undefined;
   const tracer = (provider ?? trace).getTracer(packageName, packageVersion());
   const steps = new AsyncLocalStorage<Step>();
-  const attempts = new AsyncLocalStorage<Attempt>();
+  const calls = new WeakMap<ObservedCall, TracedCall>();
   const startedAt = clock.wall() - clock.now();
   const now = (): number => startedAt + clock.now();
   let running = 0;
@@ -125,7 +124,7 @@ export const runTraces = ({
   };
 
   const newStep = (name: string, above: () => Api.Context, more: Partial<Step> = {}): Step => ({
-    ...{ name, above, from: now(), attributes: {}, attempts: new Map(), ...more },
+    ...{ name, above, from: now(), attributes: {}, ...more },
   });
 
   const begun = (step: Step): Api.Span => {
@@ -202,86 +201,74 @@ export const runTraces = ({
     });
   };
 
-  const paced =
-    (pace: Pace): Pace =>
-    async (endpoint, attempt, signal) => {
-      const signingIn =
-        endpoint.template === tokenEndpoint.template ? attempts.getStore() : undefined;
-      if (signingIn)
-        signingIn.token ??= newStep("access token", () => inside(signingIn.step), {
-          from: signingIn.from,
-        });
-      const within = signingIn?.token ?? steps.getStore();
-      if (!within) return pace(endpoint, attempt, signal);
-      const name = endpointName(endpoint);
-      const made = within.attempts.get(name) ?? { made: 0 };
-      within.attempts.set(name, made);
-      if (made.failedAt !== undefined)
-        passed(`pause before ${name}`, made.failedAt, within, endpoint);
-      let since: number | undefined = now();
-      const waited = (): void => {
-        if (since !== undefined) passed(`wait for ${name}`, since, within, endpoint);
-        since = undefined;
-      };
-      const sent: typeof attempt = async () => {
-        waited();
-        made.made += 1;
-        made.failedAt = undefined;
-        const current: Attempt = { endpoint, step: within, number: made.made, from: now() };
-        try {
-          const response = await attempts.run(current, attempt);
-          if (response.status === 429) since = now();
-          else if (isRepeatable(response.status)) made.failedAt = now();
-          else made.made = 0;
-          return response;
-        } catch (error) {
-          made.failedAt = now();
-          if (current.token) ended(current.token, { error });
-          throw error;
-        }
-      };
-      try {
-        return await pace(endpoint, sent, signal);
-      } finally {
-        waited();
-      }
-    };
-
-  /** Before a call is sent, its token is there: fetched by this attempt or by another one. */
-  const signedIn = ({ endpoint, step: within, token, from }: Attempt): void => {
-    if (token) ended(token);
-    else if (endpoint.template !== tokenEndpoint.template) passed("access token", from, within);
+  /** The step that a call belongs to: for a token, that of fetching it for the call that needs it. */
+  const findStep = ({ tokenFor }: ObservedCall): Step | undefined => {
+    const signing = tokenFor && calls.get(tokenFor);
+    if (!signing) return steps.getStore();
+    signing.token ??= newStep("access token", () => inside(signing.step), { from: signing.turnAt });
+    return signing.token;
   };
 
-  const observed = (transport: Transport): Transport => ({
-    send: async (request) => {
-      const current = attempts.getStore();
-      if (!current) return transport.send(request);
-      signedIn(current);
-      const { endpoint, number, step: within } = current;
-      const { method, template } = endpoint;
-      const host = new URL(request.url).hostname;
-      const call = { method, template, attempt: number, host, parent: inside(within) };
-      const end: (outcome: AttemptOutcome) => void = beginCallSpan(tracer, call, now);
-      try {
-        const response = await transport.send(request);
-        end({ status: response.status });
-        return response;
-      } catch (error) {
-        end({ error });
-        throw error;
-      }
-    },
-    close: () => transport.close(),
-  });
+  const endWait = (call: ObservedCall, traced: TracedCall): void => {
+    const { step: within, waitingSince } = traced;
+    if (waitingSince !== undefined)
+      passed(`wait for ${endpointName(call)}`, waitingSince, within, call);
+    traced.waitingSince = undefined;
+  };
+
+  /** Before a call is sent, its token is there: fetched by this attempt or by another one. */
+  const endSignIn = (call: ObservedCall, traced: TracedCall): void => {
+    const { step: within, token, turnAt } = traced;
+    if (token) ended(token);
+    else if (call.template !== tokenEndpoint.template) passed("access token", turnAt, within);
+    traced.token = undefined;
+  };
+
+  const beginWait = (call: ObservedCall): void => {
+    const within = calls.get(call)?.step ?? findStep(call);
+    if (!within) return;
+    const traced: TracedCall = calls.get(call) ?? { step: within, turnAt: now() };
+    calls.set(call, traced);
+    if (traced.failedAt !== undefined)
+      passed(`pause before ${endpointName(call)}`, traced.failedAt, within, call);
+    traced.waitingSince = now();
+  };
+
+  const onEvent = (event: CallEvent): void => {
+    const { call, type } = event;
+    if (type === "waiting") beginWait(call);
+    const traced = calls.get(call);
+    if (!traced) return;
+    if (type === "turn") {
+      endWait(call, traced);
+      Object.assign(traced, { turnAt: now(), failedAt: undefined });
+    } else if (type === "sending") {
+      endSignIn(call, traced);
+      const { attempt, host } = event;
+      const { method, template } = call;
+      const attempted = { method, template, attempt, host, parent: inside(traced.step) };
+      traced.endSpan = beginCallSpan(tracer, attempted, now);
+    } else if (type === "answered") {
+      const { status } = event.response;
+      traced.endSpan?.({ status });
+      if (status === 429) traced.waitingSince = now();
+      else if (isRepeatable(status)) traced.failedAt = now();
+    } else if (type === "failed") {
+      traced.endSpan?.({ error: event.error });
+    } else if (type === "over") {
+      endWait(call, traced);
+      if (event.error !== undefined) traced.failedAt = now();
+      if (traced.token) ended(traced.token, { error: event.error });
+      traced.token = undefined;
+    }
+  };
 
   const connect: typeof connectService = (settings, options) => {
-    const { pace, transport = httpTransport() } = options;
-    const service = connectService(settings, {
-      ...options,
-      pace: paced(pace),
-      transport: observed(transport),
-    });
+    const listen = (event: CallEvent): void => {
+      onEvent(event);
+      options.onEvent?.(event);
+    };
+    const service = connectService(settings, { ...options, onEvent: listen });
     return {
       ...service,
       list: (definition, how) =>

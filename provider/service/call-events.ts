@@ -1,4 +1,5 @@
 import type { Endpoint } from "./operations.js";
+import type { Pace } from "./pace.js";
 import type { HttpResponse } from "./transport.js";
 
 /** A call as its events name it: the same object in all events of one call. */
@@ -11,6 +12,8 @@ export interface ObservedCall extends Endpoint {
 export type CallEvent =
   /** `waiting` for its turn; `turn`: it has come, but a token may have to be fetched first. */
   | { readonly type: "waiting" | "turn"; readonly call: ObservedCall }
+  /** Neither waiting nor sent any more, with what it failed with. */
+  | { readonly type: "over"; readonly call: ObservedCall; readonly error?: unknown }
   | (AttemptNumber & { readonly type: "sending"; readonly host: string })
   | (AttemptNumber & {
       readonly type: "answered";
@@ -24,6 +27,28 @@ export type CallEvent =
       readonly error: unknown;
       readonly longestMs: number;
     };
+
+/** Has the pace give a call its turn, and reports when it begins to wait and when that is over. */
+export const observeTurns = async (
+  { pace, onEvent }: { readonly pace: Pace; readonly onEvent: (event: CallEvent) => void },
+  call: ObservedCall,
+  send: () => Promise<HttpResponse>,
+  signal: AbortSignal,
+): Promise<HttpResponse> => {
+  onEvent({ type: "waiting", call });
+  try {
+    const inTurn = (): Promise<HttpResponse> => {
+      onEvent({ type: "turn", call });
+      return send();
+    };
+    const response = await pace(call, inTurn, signal);
+    onEvent({ type: "over", call });
+    return response;
+  } catch (error) {
+    onEvent({ type: "over", call, error });
+    throw error;
+  }
+};
 
 /** The attempt of a call that is about to be made. */
 export interface AttemptNumber {

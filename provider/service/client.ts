@@ -11,7 +11,12 @@ import {
   judgeAnswer,
   unansweredCall,
 } from "./answer.js";
-import { type AttemptNumber, type ObservedCall, observeAttempt } from "./call-events.js";
+import {
+  type AttemptNumber,
+  type ObservedCall,
+  observeAttempt,
+  observeTurns,
+} from "./call-events.js";
 import type { Operation } from "./operations.js";
 import { foreignError, secretsOfRunningCall } from "./redaction.js";
 import { keepUnknownEffect, mayRepeat, withRetry } from "./retry.js";
@@ -63,16 +68,14 @@ export const serviceRequest =
       chooseToken: () => AccessToken | Promise<AccessToken>,
     ): Promise<Exchange> => {
       let signed = call;
-      parts.onEvent({ type: "waiting", call: observed });
       const send = async (): Promise<HttpResponse> => {
-        parts.onEvent({ type: "turn", call: observed });
         const chosen = chooseToken();
         const token = chosen instanceof Promise ? await waitUnlessCancelled(chosen, call) : chosen;
         signed = { ...hideToken(call, token), token };
         attempt += 1;
         return sendSigned(parts, signed, token, { call: observed, attempt });
       };
-      const response = await parts.pace(operation, send, call.signal);
+      const response = await observeTurns(parts, observed, send, call.signal);
       return { call: signed, response };
     };
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../kernel/clock.js";
 import { ConversationError, type ErrorDetails, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject, jsonIn } from "../kernel/json.js";
-import { type CallEvent, type ObservedCall, observeAttempt } from "./call-events.js";
+import { type CallEvent, type ObservedCall, observeAttempt, observeTurns } from "./call-events.js";
 import type { Endpoint } from "./operations.js";
 import type { Pace } from "./pace.js";
 import { clientSecrets, foreignError, shownText } from "./redaction.js";
@@ -135,7 +135,7 @@ export interface TokenGrant {
  * effect of a failure is always `none`: the operation that needs the token was not sent.
  */
 const fetchGrant = (parts: TokenParts, tokenFor?: ObservedCall): Promise<TokenGrant> => {
-  const { settings, secrets, pace, signal, clock, retry: limits = {}, onEvent } = parts;
+  const { settings, secrets, signal, clock, retry: limits = {}, onEvent } = parts;
   const { hostname } = new URL(settings.tokenUrl);
   const request = tokenRequest(settings, parts.headers);
   const call: ObservedCall = { ...tokenEndpoint, ...(tokenFor ? { tokenFor } : {}) };
@@ -145,7 +145,6 @@ const fetchGrant = (parts: TokenParts, tokenFor?: ObservedCall): Promise<TokenGr
     return tokenError(code, `Could not fetch an access token: ${text}.`, details);
   };
   const send = async (): Promise<HttpResponse> => {
-    onEvent({ type: "turn", call });
     attempt += 1;
     try {
       return await observeAttempt(onEvent, { call, attempt }, hostname, () =>
@@ -158,8 +157,7 @@ const fetchGrant = (parts: TokenParts, tokenFor?: ObservedCall): Promise<TokenGr
     }
   };
   const askOnce = async (): Promise<TokenGrant> => {
-    onEvent({ type: "waiting", call });
-    const response = await pace(tokenEndpoint, send, signal);
+    const response = await observeTurns(parts, call, send, signal);
     const { status, broken } = response;
     if (broken && status >= 200 && status <= 299)
       throw lostConnection({ sent: true, cause: broken });
