@@ -31,8 +31,6 @@ import { isActive, type RecipientRole, roleOf, type SetUp } from "./recipients.j
 
 type Send = (call: OutgoingCall) => Promise<OutgoingAnswer>;
 
-const lost = (): NoAnswer => new NoAnswer("ECONNRESET");
-
 /** The error that explains why the service could not log in to a callback. */
 class NoLogin extends NoAnswer {
   /** @param tokenUrl if it gave no response */
@@ -43,14 +41,6 @@ class NoLogin extends NoAnswer {
     super(message);
   }
 }
-
-/** The time counts as the callback's own: if it takes too long, nobody waits for the rest. */
-const delayed = async (ms: number, call: OutgoingCall, send: Send): Promise<OutgoingAnswer> => {
-  const { deadlineMs, signal } = call;
-  await sleep(Math.min(ms, deadlineMs), undefined, { ref: false, signal });
-  if (ms >= deadlineMs) throw new NoAnswerInTime(call);
-  return send({ ...call, deadlineMs: deadlineMs - ms });
-};
 
 /**
  * Makes a call to a callback, spoiled by a fault as if the callback or the connection had failed
@@ -63,22 +53,29 @@ const callWithFault = async (
   call: OutgoingCall,
   send: Send,
 ): Promise<OutgoingAnswer> => {
+  const answer = { status: fault?.status ?? 500, body: "" };
   switch (fault?.kind) {
     case "status":
-      return { status: fault.status ?? 500, body: "" };
+      return answer;
     case "status-after-commit":
       await send(call);
-      return { status: fault.status ?? 500, body: "" };
+      return answer;
     case "drop-before-commit":
-      throw lost();
+      throw new NoAnswer("ECONNRESET");
     case "drop-after-commit":
       await send(call);
-      throw lost();
+      throw new NoAnswer("ECONNRESET");
     case "hang":
       // Waiting for it would reveal nothing more.
       throw new NoAnswerInTime(call);
-    case "delay":
-      return delayed(fault.ms ?? 0, call, send);
+    case "delay": {
+      // The time counts as the callback's own: if it takes too long, nobody waits for the rest.
+      const { deadlineMs, signal } = call;
+      const { ms = 0 } = fault;
+      await sleep(Math.min(ms, deadlineMs), undefined, { ref: false, signal });
+      if (ms >= deadlineMs) throw new NoAnswerInTime(call);
+      return send({ ...call, deadlineMs: deadlineMs - ms });
+    }
     default:
       return send(call);
   }
@@ -88,7 +85,7 @@ const callWithFault = async (
 const framing = /^(content-length|transfer-encoding|connection|trailer|upgrade|keep-alive|expect)$/;
 
 /** Headers by their names in lower case, from a list of names and values. */
-const headersOf = (list: readonly unknown[]): Record<string, string> =>
+const readHeaders = (list: readonly unknown[]): Record<string, string> =>
   Object.fromEntries(
     list.flatMap((entry) => {
       const name = textAt(entry, "name")?.toLowerCase();
@@ -140,7 +137,7 @@ const tokenCall = (object: StoredObject, terms: CallTerms): OutgoingCall => {
   const url = textAt(object, "oauth2", "tokenRequestUrl");
   if (url === undefined) throw new NoLogin("no token: the authentication has no tokenRequestUrl");
   const body = textAt(object, "oauth2", "payload");
-  const own = headersOf(listAt(object, "oauth2", "headers"));
+  const own = readHeaders(listAt(object, "oauth2", "headers"));
   const json = body === undefined ? {} : { "content-type": "application/json" };
   return {
     ...terms,
@@ -225,36 +222,29 @@ const mimeTypes = {
   xml: "application/xml",
 };
 
-const v1Content = (content: unknown): JsonObject | undefined => {
-  const [form, type] = Object.entries(mimeTypes).find(([name]) => textAt(content, name)) ?? [];
-  return form === undefined ? undefined : { type, value: textAt(content, form) };
-};
-
-const v1Attachment = ({ contentType, url, ...rest }: JsonObject): JsonObject => {
-  const address = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
-  const path = address && address.pathname + address.search;
-  return objectOf(Object.entries({ ...rest, mimeType: contentType, url: path }));
-};
-
-/** In GMT: `2026-01-02 03:04:05.006`. */
-const v1Time = (time: unknown): string => String(time).replace("T", " ").replace("Z", "");
-
 /** A message of version v3 as version v1 has it (vendor; that the path is in `url` is assumed). */
-const v1 = (message: JsonObject): JsonObject => {
-  const attachments = objectsIn(message.attachments, "attachment").map(v1Attachment);
+const v1 = ({ content, attachments, created, sent, ...message }: JsonObject): JsonObject => {
+  const [form, type] = Object.entries(mimeTypes).find(([name]) => textAt(content, name)) ?? [];
+  const files = objectsIn(attachments, "attachment").map(({ contentType, url, ...rest }) => {
+    const address = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
+    const path = address && address.pathname + address.search;
+    return objectOf(Object.entries({ ...rest, mimeType: contentType, url: path }));
+  });
+  /** In GMT: `2026-01-02 03:04:05.006`. */
+  const plain = (time: unknown) => String(time).replace("T", " ").replace("Z", "");
   return objectOf(
     Object.entries({
       ...message,
-      content: v1Content(message.content),
-      attachments: attachments.length > 0 ? { attachment: attachments } : undefined,
-      created: v1Time(message.created),
-      sent: v1Time(message.sent),
+      content: form && { type, value: textAt(content, form) },
+      attachments: files.length > 0 ? { attachment: files } : undefined,
+      created: plain(created),
+      sent: plain(sent),
     }),
   );
 };
 
 /** The body posted to a callback, in the version of its role (vendor). */
-const payloadOf = (
+const writePayload = (
   { name, version }: JsonObject,
   message: StoredMessage,
   conversation: StoredConversation,
@@ -280,17 +270,6 @@ const missingRole = ({ applicationId, role, isInactive }: RecipientRole): string
     : `the client application has no role ${role}`;
 };
 
-/** The role's own headers, and those that the service sets. */
-const headersFor = (
-  role: JsonObject,
-  authorization: string | undefined,
-): Record<string, string> => ({
-  accept: "application/json",
-  ...headersOf(listAt(role, "headers")),
-  "content-type": "application/json",
-  ...(authorization === undefined ? {} : { authorization }),
-});
-
 /** An address without possible credentials. */
 const addressForLog = (url: string): string => {
   if (!URL.canParse(url)) return "";
@@ -307,7 +286,7 @@ export interface CallbackFailure {
   readonly tokenUrl?: string;
 }
 
-const failureOf = (error: unknown, url: string): CallbackFailure => {
+const explainFailure = (error: unknown, url: string): CallbackFailure => {
   if (error instanceof NoAnswerInTime) return { cause: "tooLate" };
   if (!(error instanceof NoLogin))
     return { cause: isExampleUrl(url) ? "exampleCallback" : "unreachable" };
@@ -380,8 +359,13 @@ export class CallbackClient {
         ...limits,
         url: callback,
         method: "POST",
-        headers: headersFor(role, authorization),
-        body: JSON.stringify(payloadOf(role, message, conversation)),
+        headers: {
+          accept: "application/json",
+          ...readHeaders(listAt(role, "headers")),
+          "content-type": "application/json",
+          ...(authorization === undefined ? {} : { authorization }),
+        },
+        body: JSON.stringify(writePayload(role, message, conversation)),
       };
       const send = (one: OutgoingCall) => this.#outgoing.call(one);
       fault = faults.take("CALLBACK");
@@ -393,7 +377,7 @@ export class CallbackClient {
       return { ...outcome, renew: () => this.#authentication.forget(role, authorization) };
     } catch (error) {
       const said = error instanceof NoAnswer ? error.message : "the delivery failed";
-      return { url, error: said, ...failed(failureOf(error, callback)) };
+      return { url, error: said, ...failed(explainFailure(error, callback)) };
     }
   }
 

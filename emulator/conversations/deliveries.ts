@@ -2,12 +2,7 @@ import { clientApplication } from "../../provider/resources/client-application.j
 import type { SenderKind } from "../../provider/resources/message-types.js";
 import { RecentEntries, type WithSubjects } from "../service/calls.js";
 import { type EmulatorClock, timestamp } from "../service/clock.js";
-import {
-  CallbackClient,
-  type CallbackClientOptions,
-  type CallbackFailure,
-  type CallbackOutcome,
-} from "./callbacks.js";
+import { CallbackClient, type CallbackClientOptions, type CallbackFailure } from "./callbacks.js";
 import type { StoredMessage, StoredStatus } from "./conversation-store.js";
 import type { RecipientRole } from "./recipients.js";
 
@@ -50,14 +45,14 @@ export interface ShownDelivery extends DeliveryEntry, WithSubjects {
 }
 
 /** What an attempt makes of its message. */
-const statusOf = ({ failure }: ShownDelivery): StoredStatus => {
+const statusAfter = ({ failure }: ShownDelivery): StoredStatus => {
   if (!failure) return "sent";
   if (failure.isRetried) return "retryInProgress";
   return failure.cause === "noRecipient" ? "skipped" : "failed";
 };
 
 /** What an attempt is about. */
-const subjectsOf = ({ recipient, message }: Delivery): readonly string[] => [
+const findSubjects = ({ recipient, message }: Delivery): readonly string[] => [
   `conversations/${message.conversationId}`,
   ...(recipient.applicationId === ""
     ? []
@@ -65,20 +60,8 @@ const subjectsOf = ({ recipient, message }: Delivery): readonly string[] => [
   `messages/${message.messageId}`,
 ];
 
-const keyOf = ({ applicationId, role }: RecipientRole): string => `${applicationId} ${role}`;
-
 /** Between the tries for one message, on the emulator's clock (assumed). */
 const retrySpacingMs = 1_000;
-
-/** What an attempt's outcome does not say. */
-interface AttemptTerms {
-  /** Number of the delivery. */
-  readonly number: number;
-  readonly attempt: number;
-  /** Start of the attempt. */
-  readonly begun: number;
-  readonly isRetried: boolean;
-}
 
 /** The messages of one conversation that one recipient has yet to get. */
 interface Queue {
@@ -107,7 +90,7 @@ export class Deliveries {
 
   /** Starts the delivery of a message. Never fails. */
   add(recipient: RecipientRole, message: StoredMessage): void {
-    const key = `${message.conversationId} ${keyOf(recipient)}`;
+    const key = [message.conversationId, recipient.applicationId, recipient.role].join(" ");
     const delivery = { recipient, message };
     const queue = this.#queues.get(key);
     if (queue) {
@@ -144,6 +127,7 @@ export class Deliveries {
 
   async #deliver(delivery: Delivery, signal: AbortSignal): Promise<void> {
     const { recipient, message } = delivery;
+    const { switches, conversations, onUndelivered } = this.options;
     this.#begun += 1;
     const number = this.#begun;
     let due = this.clock.now();
@@ -151,54 +135,37 @@ export class Deliveries {
     let isRenewed = false;
     for (let attempt = 1; ; attempt += 1) {
       const begun = this.clock.now();
-      const outcome = await this.#callbacks.post(recipient, message, signal);
+      const { renew, failure, ...answer } = await this.#callbacks.post(recipient, message, signal);
       if (signal.aborted) return;
-      const { status, renew, failure } = outcome;
       const isHopeless = failure?.cause === "noRecipient";
-      const renewed = status === 401 && !isRenewed ? renew : undefined;
-      const hasRetries = !isHopeless && retries < this.options.switches.deliveryRetries;
-      const entry = this.#note(delivery, outcome, {
-        number,
+      const renewed = answer.status === 401 && !isRenewed ? renew : undefined;
+      const hasRetries = !isHopeless && retries < switches.deliveryRetries;
+      const isRetried = renewed !== undefined || hasRetries;
+      const entry: ShownDelivery = {
+        at: timestamp(begun),
+        ...answer,
+        recipient: recipient.role,
+        messageId: message.messageId,
+        type: message.type,
         attempt: isHopeless ? 0 : attempt,
-        begun,
-        isRetried: renewed !== undefined || hasRetries,
-      });
+        subjects: findSubjects(delivery),
+        delivery: number,
+        ...(failure === undefined ? {} : { failure: { ...failure, isRetried } }),
+      };
+      this.log.add(entry);
+      conversations.mark(message, statusAfter(entry));
       if (!failure) return;
       if (renewed) {
         isRenewed = true;
         await renewed();
         continue;
       }
-      if (!hasRetries) return this.options.onUndelivered?.(entry);
+      if (!hasRetries) return onUndelivered?.(entry);
       retries += 1;
       // Counted from when the try was due: one long step of a manual clock makes all tries due.
       due += this.clock.now() - begun + retrySpacingMs;
       await this.#until(due, signal);
     }
-  }
-
-  #note(
-    delivery: Delivery,
-    { url, status, error, failure }: CallbackOutcome,
-    { number, attempt, begun, isRetried }: AttemptTerms,
-  ): ShownDelivery {
-    const { messageId, type } = delivery.message;
-    const entry = {
-      at: timestamp(begun),
-      url,
-      recipient: delivery.recipient.role,
-      messageId,
-      type,
-      attempt,
-      ...(status === undefined ? {} : { status }),
-      ...(error === undefined ? {} : { error }),
-      subjects: subjectsOf(delivery),
-      delivery: number,
-      ...(failure === undefined ? {} : { failure: { ...failure, isRetried } }),
-    };
-    this.log.add(entry);
-    this.options.conversations.mark(delivery.message, statusOf(entry));
-    return entry;
   }
 
   #until(time: number, signal: AbortSignal): Promise<void> {

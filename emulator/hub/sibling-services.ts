@@ -103,9 +103,6 @@ const siblingByPath: ReadonlyMap<string, SiblingService> = new Map(
   ),
 );
 
-/** IDs are segments with a digit, or long ones; a plain word is part of the path. */
-const isIdentifier = (segment: string): boolean => /\d/.test(segment) || segment.length > 40;
-
 const fits = (template: string, segments: readonly string[]): boolean => {
   const parts = template.split("/").slice(1);
   return (
@@ -115,16 +112,15 @@ const fits = (template: string, segments: readonly string[]): boolean => {
 };
 
 /** The template of a path: one with its own rates, the more literal first, or a derived one. */
-const templateOf = ({ special }: SiblingService, segments: readonly string[]): string => {
+const findTemplate = ({ special }: SiblingService, segments: readonly string[]): string => {
   const known = Object.keys(special)
     .map((endpoint) => endpoint.slice(endpoint.indexOf(" ") + 1))
     .filter((template) => fits(template, segments))
     .sort((a, b) => a.split("{").length - b.split("{").length);
-  const made = segments.map((segment) => `/${isIdentifier(segment) ? "{id}" : segment}`).join("");
-  return known[0] ?? made;
+  // IDs are segments with a digit, or long ones; a plain word is part of the path.
+  const isId = (segment: string): boolean => /\d/.test(segment) || segment.length > 40;
+  return known[0] ?? segments.map((segment) => `/${isId(segment) ? "{id}" : segment}`).join("");
 };
-
-const mostSegments = 8;
 
 /**
  * The operations on a path of another service, such as `/case-manager/v3/cases`; undefined if there
@@ -134,11 +130,11 @@ const mostSegments = 8;
 export const matchSibling = (path: string): PathMatch<unknown> | undefined => {
   const [, name = "", version = "", ...segments] = path.split("/");
   const service = siblingByPath.get(`${wordsOf(name)}/${version}`);
-  const isPath = segments.length > 0 && segments.length <= mostSegments && !segments.includes("");
+  const isPath = segments.length > 0 && segments.length <= 8 && !segments.includes("");
   if (!service || !isPath) return undefined;
-  const own = templateOf(service, segments);
+  const own = findTemplate(service, segments);
   const template = `/${service.name.toLowerCase().replaceAll(" ", "-")}/${version}${own}`;
-  const routeOf = (method: string): Route<unknown> => ({
+  const makeRoute = (method: string): Route<unknown> => ({
     method,
     template,
     name: `${method} ${template}`,
@@ -149,7 +145,7 @@ export const matchSibling = (path: string): PathMatch<unknown> | undefined => {
   return {
     template,
     id: "",
-    methods: new Map(siblingMethods.map((method) => [method, routeOf(method)])),
+    methods: new Map(siblingMethods.map((method) => [method, makeRoute(method)])),
   };
 };
 

@@ -28,7 +28,7 @@ import {
   type Place,
   placesOf,
   policyNotes,
-  resourcesOf,
+  resourcesOfClass,
   rolesOf,
   type StackFile,
   stackFileIn,
@@ -57,7 +57,7 @@ export const accountProtected: ResourceValidationPolicy = {
 /** What is wrong with a participant by itself; with several applications to choose from, one may fit. */
 const wrongRole = (participant: PolicyResource): string | undefined => {
   const type = whereKnown(() => participant.asType(classFor(participant, Participant))?.type);
-  const own = resourcesOf(ClientApplication, participant.propertyDependencies.application);
+  const own = resourcesOfClass(ClientApplication, participant.propertyDependencies.application);
   const roles = own.map(rolesOf);
   if (!type || own.length === 0 || roles.some((each) => !each || each.includes(type)))
     return undefined;
@@ -68,11 +68,17 @@ const wrongRole = (participant: PolicyResource): string | undefined => {
 /** Whether a bot of the orchestration may stand for this participant, as far as is known. */
 const mayBeNamed = (participant: PolicyResource, orchestration: PolicyResource): boolean => {
   const places = placesOf(orchestration);
-  const named = resourcesOf(ClientApplication, orchestration.propertyDependencies.applications);
+  const named = resourcesOfClass(
+    ClientApplication,
+    orchestration.propertyDependencies.applications,
+  );
   const bots = places.find(({ place }) => place === "bot")?.ids ?? [];
   const own = ownApplication(participant);
   if (own !== undefined && bots.length > 0 && !bots.includes(undefined)) return bots.includes(own);
-  const resources = resourcesOf(ClientApplication, participant.propertyDependencies.application);
+  const resources = resourcesOfClass(
+    ClientApplication,
+    participant.propertyDependencies.application,
+  );
   return (
     resources.length === 0 ||
     resources.some(({ urn }) => named.some((application) => application.urn === urn)) ||
@@ -81,7 +87,7 @@ const mayBeNamed = (participant: PolicyResource, orchestration: PolicyResource):
 };
 
 const applicationName = (participant: PolicyResource): string =>
-  resourcesOf(ClientApplication, participant.propertyDependencies.application)
+  resourcesOfClass(ClientApplication, participant.propertyDependencies.application)
     .map(({ name }) => name)
     .join(" or ") || `${ownApplication(participant)}`;
 
@@ -98,12 +104,12 @@ export const botsMatchParticipants: StackValidationPolicy = {
   ),
   severity: "high",
   validateStack: ({ resources }, report) => {
-    for (const participant of resourcesOf(Participant, resources)) {
+    for (const participant of resourcesOfClass(Participant, resources)) {
       const wrong = wrongRole(participant);
       if (wrong) report(wrong, participant.urn);
     }
-    for (const orchestration of resourcesOf(Orchestration, resources))
-      for (const participant of resourcesOf(
+    for (const orchestration of resourcesOfClass(Orchestration, resources))
+      for (const participant of resourcesOfClass(
         Participant,
         orchestration.propertyDependencies.applications ?? [],
       ))
@@ -174,8 +180,8 @@ export const rolesMatchOrchestration: StackValidationPolicy = {
   severity: "high",
   validateStack: ({ resources }, report) => {
     const byId = applicationsById(resources);
-    for (const orchestration of resourcesOf(Orchestration, resources)) {
-      const applications = resourcesOf(
+    for (const orchestration of resourcesOfClass(Orchestration, resources)) {
+      const applications = resourcesOfClass(
         ClientApplication,
         orchestration.propertyDependencies.applications,
       );
@@ -334,7 +340,7 @@ const byId = (application: PolicyResource): readonly SignIn[] =>
 
 /** The resources that the roles of an application refer to: known before they have an ID. */
 const byResource = ({ name, propertyDependencies }: PolicyResource): readonly SignIn[] =>
-  resourcesOf(Authentication, propertyDependencies.roles).map(({ urn }) => ({
+  resourcesOfClass(Authentication, propertyDependencies.roles).map(({ urn }) => ({
     authentication: urn,
     application: name,
     user: name,
@@ -366,7 +372,7 @@ export const noSharedAuthentication: StackValidationPolicy = {
   ),
   severity: "medium",
   validateStack: ({ resources }, report) => {
-    for (const users of sharedAmong(resourcesOf(ClientApplication, resources)))
+    for (const users of sharedAmong(resourcesOfClass(ClientApplication, resources)))
       report(
         `${users.map(({ user }) => user).join(" and ")} use the same authentication, so whoever runs one callback can pose as the service to another.`,
       );

@@ -56,7 +56,7 @@ export const classFor = <C extends { readonly __pulumiType: string }>(
 };
 
 /** Returns the resources of a class, from the package or its plugin. */
-export const resourcesOf = (
+export const resourcesOfClass = (
   of: { readonly __pulumiType: string },
   resources: readonly PolicyResource[] = [],
 ): readonly PolicyResource[] =>
@@ -121,10 +121,10 @@ export const applicationsById = (
   resources: readonly PolicyResource[],
 ): ReadonlyMap<string, PolicyResource> =>
   new Map(
-    resourcesOf(Participant, resources).flatMap((participant) => {
+    resourcesOfClass(Participant, resources).flatMap((participant) => {
       const id = ownApplication(participant);
       const { application: used } = participant.propertyDependencies;
-      const [application, ...others] = resourcesOf(ClientApplication, used);
+      const [application, ...others] = resourcesOfClass(ClientApplication, used);
       return id !== undefined && application && others.length === 0
         ? [[id, application] as const]
         : [];

@@ -76,24 +76,19 @@ const posted = (changes: Changes) => {
   return service.send(method, service.emulator.tokenUrl, body);
 };
 
-const many = (nameOf: (place: number) => string) =>
-  Array.from({ length: 60_000 }, (_, place) => `&${nameOf(place)}=1`).join("");
-
-test.each<[string, Changes, RegExp]>([
-  ["60,000 different parameters", { more: many((place) => `p${place}`) }, /more than 100/],
-  ["60,000 equal parameters", { more: many(() => "p") }, /more than 100/],
-  ["a parameter given twice", { more: `&scope=${scopes.R}` }, /./],
-  ["a body of more than 2 MiB", { more: `&padding=${"x".repeat(5 * 1024 * 1024)}` }, /./],
+test.each<[string, Changes]>([
+  ["a parameter given twice", { more: `&scope=${scopes.R}` }],
+  ["a body of more than 2 MiB", { more: `&padding=${"x".repeat(5 * 1024 * 1024)}` }],
   ...["application/json", "text/plain", "application/x-www-form-urlencodedly"].map(
-    (type): [string, Changes, RegExp] => [`the content type ${type}`, { type }, /./],
+    (type): [string, Changes] => [`the content type ${type}`, { type }],
   ),
-  ["the method GET", { method: "GET" }, /./],
-  ["the method PUT", { method: "PUT" }, /./],
-  ["the method DELETE", { method: "DELETE" }, /./],
-])("%s is refused at the token address, and the refusal can be read", async (_, changes, why) => {
+  ["the method GET", { method: "GET" }],
+  ["the method PUT", { method: "PUT" }],
+  ["the method DELETE", { method: "DELETE" }],
+])("%s is refused at the token address, and the refusal can be read", async (_, changes) => {
   const { status, json } = await posted(changes);
   expect([status, json.error]).toEqual([400, "invalid_request"]);
-  expect(json.error_description).toMatch(why);
+  expect(json.error_description).toMatch(/./);
 });
 
 test("the content type may carry a charset", async () => {
