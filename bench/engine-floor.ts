@@ -11,8 +11,26 @@ import { pointerTo } from "../provider/dynamic/pointer.js";
 import { packageRoot } from "../provider/kernel/package.js";
 import { typeToken } from "../provider/kernel/type-tokens.js";
 import { defaultScopes } from "../provider/service/operations.js";
-import type { CommandFigure, EngineFigure } from "./figures.js";
 import { kind } from "./session.js";
+
+/** One command of Pulumi's, in seconds. */
+export interface CommandFigure {
+  readonly command: string;
+  /**
+   * With a dynamic provider that makes the same calls and does nothing else, and resources that have
+   * the values of this package's, the secret among them.
+   */
+  readonly sameCallsSeconds: number;
+  readonly seconds: number;
+  readonly overSameCalls: number;
+}
+
+/** Pulumi's commands on a service without limits. */
+export interface EngineFigure {
+  readonly resources: number;
+  readonly pulumi: string;
+  readonly commands: readonly CommandFigure[];
+}
 
 /** Resources of every program. */
 const resourceCount = 200;

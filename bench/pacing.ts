@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { parentPort, Worker, workerData } from "node:worker_threads";
+import type { Plan } from "../provider/service/plans.js";
 import { clients } from "./clients.js";
-import type { CreationFigure, Situation } from "./figures.js";
 import {
   type BenchSession,
   body,
@@ -11,6 +11,35 @@ import {
   rateFor,
   type Setting,
 } from "./session.js";
+
+/**
+ * The other load on the bucket. `alone`: none, it is full at the start. `empty`: others have just
+ * used it up. `shared`: others want half of its rate all the time.
+ */
+export type Situation = "alone" | "empty" | "shared";
+
+/** One client that created objects of one kind on one plan. */
+export interface CreationFigure {
+  readonly client: string;
+  readonly plan: Plan;
+  readonly situation: Situation;
+  /** Calls per second of the endpoint, and how many its bucket holds. */
+  readonly rate: number;
+  readonly burst: number;
+  readonly resources: number;
+  readonly idealSeconds: number;
+  readonly wallSeconds: number;
+  /**
+   * Wall time over the ideal; null if the burst takes them all, so the ideal is no time, or if
+   * resources failed, and in the situation `shared`.
+   */
+  readonly overIdeal: number | null;
+  readonly calls: number;
+  /** Answers with status 429. */
+  readonly refused: number;
+  /** Resources that were not created. */
+  readonly failed: number;
+}
 
 /**
  * The shortest time that a token bucket allows for `calls` calls of one endpoint, in seconds, from a

@@ -1,6 +1,32 @@
 import { textTable } from "../cli/terminal/columns.js";
 import { clients } from "./clients.js";
-import type { CreationFigure, EngineFigure, Figures, OverheadFigure, Skipped } from "./figures.js";
+import type { EngineFigure } from "./engine-floor.js";
+import type { OverheadFigure } from "./overhead.js";
+import type { CreationFigure } from "./pacing.js";
+import type { RealTimeFigure } from "./real-time.js";
+
+/** What was not measured, and why. */
+export interface Skipped {
+  readonly skipped: string;
+}
+
+/** Everything that one run measures; what `--json` prints. */
+export interface Figures {
+  readonly version: string;
+  readonly node: string;
+  readonly cores: number;
+  readonly inFlight: number;
+  readonly line: { readonly roundTripMs: number; readonly jitterMs: number };
+  /** In virtual time. */
+  readonly creation: readonly CreationFigure[];
+  /** The same on one plan with a bucket that others use too. */
+  readonly disturbed: readonly CreationFigure[];
+  /** In real time, over loopback. */
+  readonly realTime: readonly RealTimeFigure[];
+  readonly engine: EngineFigure | Skipped;
+  readonly overhead: OverheadFigure;
+  readonly seconds: number;
+}
 
 const seconds = (value: number): string => `${value.toFixed(value < 100 ? 1 : 0)} s`;
 
@@ -54,19 +80,22 @@ const disturbances = ({ disturbed }: Figures): readonly string[] => {
   );
 };
 
-const alone = ({ pacer }: Figures): readonly string[] => {
-  const rows = pacer.map(
-    ({ rate, burst, calls, idealSeconds, wallSeconds, overIdeal, refused }) => [
-      `${rate}/s, burst ${burst}`,
-      `${calls}`,
-      `${idealSeconds.toFixed(2)} s`,
-      `${wallSeconds.toFixed(2)} s`,
-      `×${overIdeal.toFixed(3)}`,
-      `${refused}`,
-    ],
-  );
+const realTimes = ({ realTime }: Figures): readonly string[] => {
+  const rows = realTime.map((one) => [
+    `${one.rate}/s, burst ${one.burst}${one.processes > 1 ? `, ${one.processes} through ${one.through}` : ""}`,
+    `${one.calls}`,
+    `${one.idealSeconds.toFixed(2)} s`,
+    `${one.wallSeconds.toFixed(2)} s`,
+    `×${one.overIdeal.toFixed(3)}`,
+    `${one.refused}`,
+  ]);
   const title = "real time, loopback";
-  return ["", ...textTable([title, "calls", "ideal", "time", "over the ideal", "refused"], rows)];
+  const isWhole = realTime.some(({ through }) => through === "Redis");
+  return [
+    "",
+    ...textTable([title, "calls", "ideal", "time", "over the ideal", "refused"], rows),
+    ...(isWhole ? [] : ["Two machines through Redis: not measured without --redis <url>."]),
+  ];
 };
 
 const engine = (figure: EngineFigure | Skipped): readonly string[] => {
@@ -113,7 +142,7 @@ export const report = (figures: Figures): readonly string[] => {
     ...disturbances(figures),
     "",
     ...clients.map(({ name, how }) => `  ${name}: ${how}`),
-    ...alone(figures),
+    ...realTimes(figures),
     ...engine(figures.engine),
     ...overhead(figures.overhead),
     "",

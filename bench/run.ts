@@ -6,11 +6,11 @@ import { type Progress, progressOn } from "../cli/terminal/progress.js";
 import { packageVersion } from "../provider/kernel/package.js";
 import { plans } from "../provider/service/plans.js";
 import { clients } from "./clients.js";
-import { measureEngine } from "./engine-floor.js";
-import type { CreationFigure, EngineFigure, Figures, Skipped } from "./figures.js";
-import { measureOverhead, measurePacerAlone } from "./overhead.js";
-import { type CreationCase, virtualRuns } from "./pacing.js";
-import { report } from "./report.js";
+import { type EngineFigure, measureEngine } from "./engine-floor.js";
+import { measureOverhead } from "./overhead.js";
+import { type CreationCase, type CreationFigure, virtualRuns } from "./pacing.js";
+import { measureRealTime } from "./real-time.js";
+import { type Figures, report, type Skipped } from "./report.js";
 import { burstFor, inFlight, network } from "./session.js";
 
 const counts = [10, 50, 200] as const;
@@ -47,6 +47,8 @@ interface MeasureOptions {
   readonly signal: AbortSignal;
   /** Leaves `pulumi up` out. */
   readonly withoutEngine: boolean;
+  /** Where two machines share a bucket. */
+  readonly redisUrl: string | undefined;
 }
 
 /** Does one part of the work with its own line of progress. */
@@ -97,7 +99,9 @@ const engineOrReason = async (options: MeasureOptions): Promise<EngineFigure | S
 const measure = async (options: MeasureOptions): Promise<Figures> => {
   const start = performance.now();
   const { creation, disturbed } = await virtually(options);
-  const pacer = await part(options, "The pacer alone, in real time", measurePacerAlone);
+  const realTime = await part(options, "The pacer in real time", () =>
+    measureRealTime(options.redisUrl),
+  );
   const overhead = await part(options, "Client against its HTTP library", measureOverhead);
   const engine = await engineOrReason(options);
   return {
@@ -108,7 +112,7 @@ const measure = async (options: MeasureOptions): Promise<Figures> => {
     line: network,
     creation,
     disturbed,
-    pacer,
+    realTime,
     engine,
     overhead,
     seconds: (performance.now() - start) / 1000,
@@ -117,11 +121,13 @@ const measure = async (options: MeasureOptions): Promise<Figures> => {
 
 const usage = `npm run bench                  measure and print tables
 npm run bench -- --json        print one JSON object instead
-npm run bench -- --no-engine   skip pulumi up`;
+npm run bench -- --no-engine   skip pulumi up
+npm run bench -- --redis <url> also measure two machines that share a Redis`;
 
 const options = {
   json: { type: "boolean", default: false },
   "no-engine": { type: "boolean", default: false },
+  redis: { type: "string" },
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
@@ -139,7 +145,12 @@ const main = async (args: readonly string[]): Promise<void> => {
   const { signal, release } = interruption();
   const progress = progressOn(process.stderr);
   try {
-    const figures = await measure({ progress, signal, withoutEngine: wanted["no-engine"] });
+    const figures = await measure({
+      progress,
+      signal,
+      withoutEngine: wanted["no-engine"],
+      redisUrl: wanted.redis,
+    });
     const lines = wanted.json ? [JSON.stringify(figures, null, 2)] : ["", ...report(figures)];
     await new Promise((written) => process.stdout.write(`${lines.join("\n")}\n`, written));
   } finally {

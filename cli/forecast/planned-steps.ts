@@ -89,8 +89,6 @@ export interface PlannedCalls {
    * calls.
    */
   readonly sharedAs?: string;
-  /** Number of steps that need only the first of these calls; the other steps need all of them. */
-  readonly servedByFirst?: number;
 }
 
 /** The lifecycle of each action, call by call. */
@@ -118,9 +116,7 @@ export const callsOf = (
     if (action !== "list") return { ...call, times: 1 };
     // One list serves all; it has a page even if it is empty.
     const sharedAs = collectionKey(definition, profile);
-    const list = { ...call, sharedAs, times: listCalls(counts.get(sharedAs) ?? 0, usualPage) };
-    // A search for one object ends with the page that shows it.
-    return step.action === "find" ? { ...list, servedByFirst: usualPage } : list;
+    return { ...call, sharedAs, times: listCalls(counts.get(sharedAs) ?? 0, usualPage) };
   });
 };
 

@@ -142,11 +142,12 @@ export interface SimulatedCall {
 
 type Wake = (last: SimulatedCall) => void;
 
-/** A call that several steps wait for. */
-class AwaitedCall {
+/** The calls for a list, which several steps wait for. */
+class SharedCalls {
   ended: SimulatedCall | undefined;
   readonly #waiting: Wake[] = [];
 
+  /** @param cause what the step has waited for before */
   wait(cause: SimulatedCall | undefined, next: Wake): void {
     // Found in the list long ago: not the reason for the present call.
     if (this.ended) next(cause ?? this.ended);
@@ -156,44 +157,6 @@ class AwaitedCall {
   end(call: SimulatedCall): void {
     this.ended = call;
     for (const wake of this.#waiting) wake(call);
-  }
-}
-
-/** Calls that several steps wait for together: the first of them, or all. */
-class SharedCalls {
-  readonly #first = new AwaitedCall();
-  readonly #last = new AwaitedCall();
-  #served = 0;
-  #rest: "not wanted" | "wanted" | "runs" = "not wanted";
-
-  /** @param send makes a number of calls in a row */
-  constructor(
-    readonly calls: PlannedCalls,
-    readonly send: (times: number, cause: SimulatedCall | undefined, done: Wake) => void,
-  ) {}
-
-  start(cause: SimulatedCall | undefined): void {
-    this.send(1, cause, (call) => {
-      if (this.calls.times === 1) this.#last.ended = call;
-      this.#first.end(call);
-      if (this.calls.times === 1) this.#last.end(call);
-      else this.#sendRest();
-    });
-  }
-
-  join(cause: SimulatedCall | undefined, next: Wake): void {
-    this.#served += 1;
-    const needsFirst = this.#served <= (this.calls.servedByFirst ?? 0);
-    (needsFirst ? this.#first : this.#last).wait(cause, next);
-    if (needsFirst || this.#rest === "runs" || this.#last.ended) return;
-    this.#rest = "wanted";
-    this.#sendRest();
-  }
-
-  #sendRest(): void {
-    if (this.#rest !== "wanted" || !this.#first.ended) return;
-    this.#rest = "runs";
-    this.send(this.calls.times - 1, this.#first.ended, (last) => this.#last.end(last));
   }
 }
 
@@ -250,12 +213,10 @@ class SimulatedService {
     next: Wake,
   ): void {
     const known = this.#shared.get(name);
-    const shared =
-      known ??
-      new SharedCalls(calls, (times, why, done) => this.#repeat(step, calls, times, why, done));
+    const shared = known ?? new SharedCalls();
     this.#shared.set(name, shared);
-    shared.join(cause, next);
-    if (!known) shared.start(cause);
+    shared.wait(cause, next);
+    if (!known) this.#repeat(step, calls, calls.times, cause, (last) => shared.end(last));
   }
 
   #repeat(

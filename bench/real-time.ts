@@ -1,0 +1,159 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Pool } from "undici";
+import { systemClock } from "../provider/kernel/clock.js";
+import { pacedCalls, sharedBuckets } from "../provider/pacing/pacer.js";
+import type { HttpResponse } from "../provider/service/transport.js";
+import { TrueBucket } from "./true-bucket.js";
+
+/** This package's pacer in real time, over loopback, on one endpoint that nobody else uses. */
+export interface RealTimeFigure {
+  /** Calls per second of the endpoint, and how many its bucket holds. */
+  readonly rate: number;
+  readonly burst: number;
+  /** Calls of all processes together. */
+  readonly calls: number;
+  readonly processes: number;
+  /** What the processes share the bucket through. */
+  readonly through: "file" | "Redis";
+  readonly idealSeconds: number;
+  readonly wallSeconds: number;
+  readonly overIdeal: number;
+  /** The refused calls of the process that had most of them. */
+  readonly refused: number;
+}
+
+type RealTimeCase = Pick<RealTimeFigure, "rate" | "burst" | "calls" | "processes" | "through">;
+
+const alone = { processes: 1, through: "file" } as const;
+
+/** The limits of the plans and a faster one, and two programs at once. */
+const cases: readonly RealTimeCase[] = [
+  { rate: 0.16, burst: 1, calls: 9, ...alone },
+  { rate: 0.5, burst: 2, calls: 26, ...alone },
+  { rate: 1, burst: 30, calls: 80, ...alone },
+  { rate: 5, burst: 15, calls: 215, ...alone },
+  { rate: 30, burst: 10, calls: 610, ...alone },
+  { rate: 0.5, burst: 2, calls: 26, processes: 2, through: "file" },
+  { rate: 1, burst: 30, calls: 80, processes: 2, through: "file" },
+  { rate: 0.5, burst: 2, calls: 26, processes: 2, through: "Redis" },
+  { rate: 1, burst: 30, calls: 80, processes: 2, through: "Redis" },
+];
+
+/** What one process does: its part of the calls of a case. */
+interface Task {
+  readonly url: string;
+  readonly rate: number;
+  readonly burst: number;
+  readonly calls: number;
+  readonly cacheFolder: string;
+  readonly redisUrl?: string | undefined;
+}
+
+/** In a process of its own: makes all calls at once, and returns how many were refused. */
+const makeCalls = async (task: Task): Promise<number> => {
+  const { origin, pathname: path } = new URL(task.url);
+  const pool = new Pool(origin, { connections: 8 });
+  const store = sharedBuckets({
+    clock: systemClock,
+    redisUrl: task.redisUrl,
+    environment: { XDG_CACHE_HOME: task.cacheFolder },
+  });
+  const limits = () => task;
+  const pace = pacedCalls({ clock: systemClock, tenant: task.url, share: 1, store, limits });
+  let refused = 0;
+  const call = async (): Promise<HttpResponse> => {
+    const { statusCode: status, body } = await pool.request({ method: "POST", path });
+    if (status === 429) refused += 1;
+    return { status, headers: {}, text: await body.text() };
+  };
+  const endpoint = { method: "POST", template: "/channels" } as const;
+  await Promise.all(Array.from({ length: task.calls }, () => pace(endpoint, call)));
+  await Promise.all([pool.destroy(), store.close()]);
+  return refused;
+};
+
+if (require.main === module) {
+  process.once("message", async (task: Task) => {
+    process.send?.(await makeCalls(task));
+    process.disconnect();
+  });
+  process.send?.("ready");
+}
+
+/** Starts processes, and waits until they have loaded everything. */
+const startProcesses = async (count: number): Promise<readonly ChildProcess[]> => {
+  const children = Array.from({ length: count }, () => fork(__filename));
+  await Promise.all(children.map((child) => once(child, "message")));
+  return children;
+};
+
+/** A service on which each address has a bucket of its own, full at first. */
+const startLimitedService = async () => {
+  const buckets = new Map<string, TrueBucket>();
+  const server = createServer((request, response) => {
+    request.resume();
+    const accepted = buckets.get(request.url ?? "")?.take(performance.now()) ?? false;
+    response.writeHead(accepted ? 200 : 429, { "content-type": "application/json" }).end("{}");
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    addBucket: (rate: number, burst: number): string => {
+      const path = `/${buckets.size}`;
+      buckets.set(path, new TrueBucket(rate, burst));
+      return `http://127.0.0.1:${port}${path}`;
+    },
+    close: () => server.close().closeAllConnections(),
+  };
+};
+
+const measureCase = async (
+  one: RealTimeCase,
+  children: readonly ChildProcess[],
+  task: Pick<Task, "url" | "cacheFolder" | "redisUrl">,
+): Promise<RealTimeFigure> => {
+  const { rate, burst, calls, processes } = one;
+  const start = performance.now();
+  const refusals = children.map(async (child): Promise<number> => {
+    child.send({ ...task, rate, burst, calls: calls / processes } satisfies Task);
+    const [refused]: unknown[] = await once(child, "message");
+    return Number(refused);
+  });
+  const refused = Math.max(...(await Promise.all(refusals)));
+  const wallSeconds = (performance.now() - start) / 1000;
+  const idealSeconds = (calls - burst) / rate;
+  return { ...one, idealSeconds, wallSeconds, overIdeal: wallSeconds / idealSeconds, refused };
+};
+
+/**
+ * Measures all cases at once, about a minute, each with a file or a Redis key of its own.
+ *
+ * @param redisUrl if omitted, the cases that need Redis are left out
+ */
+export const measureRealTime = async (redisUrl: string | undefined): Promise<RealTimeFigure[]> => {
+  const service = await startLimitedService();
+  const folder = mkdtempSync(join(tmpdir(), "conversation-bench-"));
+  try {
+    const possible = cases.filter(({ through }) => through === "file" || redisUrl !== undefined);
+    const started = await Promise.all(
+      possible.map(async (one) => ({ one, children: await startProcesses(one.processes) })),
+    );
+    const measured = started.map(({ one, children }, place) =>
+      measureCase(one, children, {
+        url: service.addBucket(one.rate, one.burst),
+        cacheFolder: join(folder, `${place}`),
+        ...(one.through === "Redis" ? { redisUrl } : {}),
+      }),
+    );
+    return await Promise.all(measured);
+  } finally {
+    service.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
