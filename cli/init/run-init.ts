@@ -76,20 +76,12 @@ const reasonOf = ({ code, lastLines }: Ended): string | undefined => {
 
 const LONGEST_MS = 600_000;
 
-/** How the steps of a project run. */
-interface StepMeans {
-  readonly env: NodeJS.ProcessEnv;
-  readonly signal?: AbortSignal | undefined;
-  /** Gets each line that a command prints. */
-  readonly onLine?: (line: string) => void;
-}
-
 /** Steps in the folder of a project. */
 const projectSteps =
-  (cwd: string, { env, signal, onLine = () => {} }: StepMeans): ProjectStep =>
+  (cwd: string, env: NodeJS.ProcessEnv, signal: AbortSignal | undefined): ProjectStep =>
   (command, args, input = "") =>
     runCommand(command, args, {
-      ...{ cwd, onLine, input, signal, timeoutMs: LONGEST_MS },
+      ...{ cwd, input, signal, timeoutMs: LONGEST_MS },
       env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" },
     }).then(reasonOf, messageOf);
 
@@ -159,7 +151,7 @@ const makeStack = async (
     return { made: false, configured: false };
   }
   const bin = dirname(pulumi);
-  const step = projectSteps(folder, { env: environmentWith(bin, env), signal });
+  const step = projectSteps(folder, environmentWith(bin, env), signal);
   const doing = progress.step(`Creating stack ${answers.stack}`);
   const init = await step(pulumi, ["stack", "init", answers.stack, "--non-interactive"]);
   const refusal = init ?? (await configure(step, pulumi, answers));
@@ -276,28 +268,18 @@ export interface InitOptions extends InitFlags {
 /** What was made, and what is left to do. */
 type NewProject = Printed<z.output<typeof newProjectSchema>>;
 
-/** The package that npm reports about: `npm http fetch GET 200 <url> 12ms`, `npm http cache <name>@<url> 0ms (cache hit)`. */
-const packageIn = (line: string): string | undefined => {
-  const url = /^npm http .*?(https?:\/\/\S+)/.exec(line)?.[1];
-  const [path = ""] = url?.replace("%2f", "/").split("/-/") ?? [];
-  const [scope = "", name = ""] = path.split("/").slice(-2);
-  return scope.startsWith("@") ? `${scope}/${name}` : name || undefined;
-};
-
 /** Fetches the packages; returns the commands for it if that was not asked for or failed. */
 const fetchPackages = async (
   folder: string,
   { env, install, progress, signal }: InitOptions,
   packed: PackedPackage | undefined,
 ): Promise<readonly string[]> => {
-  // Otherwise npm is silent for minutes about a network that it cannot reach.
-  const fetch = ["install", "--no-fund", "--no-audit", "--loglevel=http"];
+  const fetch = ["install", "--no-fund", "--no-audit"];
   const [commands, npm] = [[...(packed ? [packed.pack] : []), fetch], findProgram("npm", env.PATH)];
   const left = [...(packed ? [packed.command] : []), "npm install"];
   if (!install || !npm) return left;
   const doing = progress.step("Installing packages (npm install)");
-  const onLine = (line: string) => doing.detail(packageIn(line) ?? line);
-  const step = projectSteps(folder, { env: environmentOfPackages(env), signal, onLine });
+  const step = projectSteps(folder, environmentOfPackages(env), signal);
   for (const args of commands) {
     const reason = await step(npm, args);
     if (reason === undefined) continue;

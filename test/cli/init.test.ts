@@ -349,27 +349,6 @@ test("npm is quoted with its reason, not with where its log is", async () => {
   expect(shown()).toContain("npm pack failed: 404 Not Found - GET https://r/x (");
 });
 
-test("while npm fetches, only the name of the package is shown", async () => {
-  const lines = [
-    "npm http cache @types/node@https://registry.npmjs.org/@types/node/-/node-24.0.0.tgz 0ms (cache hit)",
-    "npm http fetch GET 200 https://r.example.com/api/npm/vitest 9ms (cache miss)",
-  ];
-  const each = lines.map((line) => `echo '${line}' >&2; sleep 0.4`);
-  shellScript(join(bin, "npm"), ...each);
-  let shown = "";
-  const progress = progressOn({
-    isTTY: true,
-    columns: 80,
-    write: (text) => {
-      shown += text;
-    },
-  });
-  await quiet({ emulator: true, env, progress }).done;
-  expect(shown).toMatch(/ @types\/node\s/);
-  expect(shown).toMatch(/ vitest\s/);
-  expect(shown).not.toMatch(/npmjs|r\.example|cache|\dms/);
-});
-
 /** A person at a terminal, who types what is called for. */
 const person = (signal?: AbortSignal) => {
   const keys = new PassThrough();
