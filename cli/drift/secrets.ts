@@ -1,10 +1,14 @@
-import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import { itemPath, memberPath } from "../../provider/definition/fields.js";
-import { pairs, plainText, sameMeaning } from "../../provider/definition/meaning.js";
+import type { Definition, Field } from "../../provider/definition/define.js";
+import {
+  type AlignedPart,
+  alignMembers,
+  alignParts,
+  sameMeaning,
+} from "../../provider/definition/meaning.js";
 import { isMissing } from "../../provider/definition/merge.js";
 import { looksMasked } from "../../provider/definition/secrets.js";
 import { fieldsFromWire } from "../../provider/definition/wire.js";
-import { asText, isObject, type JsonObject, listAt, memberOf } from "../../provider/kernel/json.js";
+import { asText, type JsonObject } from "../../provider/kernel/json.js";
 import { environmentSecretsIn, holdsUndisclosed } from "../../provider/kernel/stand-ins.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
@@ -18,35 +22,15 @@ export interface SecretPlace {
   readonly live: unknown;
 }
 
-const inEntries = (of: Field, path: string, prior: JsonObject, live: unknown): SecretPlace[] => {
-  const there = isObject(live) ? Object.entries(live) : [];
-  return Object.entries(prior).flatMap(([key, value]) => {
-    const found = there.find(([name]) => plainText(name) === plainText(key));
-    return inField(of, memberPath(path, key), value, found?.[1]);
-  });
-};
-
-const inField = (field: Field, path: string, prior: unknown, live: unknown): SecretPlace[] => {
-  if (isMissing(prior)) return [];
-  if (field.secret) return [{ field, path, prior, live }];
-  if (field.type === "object" && isObject(prior))
-    return inFields(field.fields, prior, isObject(live) ? live : {}, path);
-  if (field.type === "map" && isObject(prior)) return inEntries(field.of, path, prior, live);
-  if (field.type !== "list" || !Array.isArray(prior)) return [];
-  const items = listAt(live);
-  const places = pairs(field, prior, items);
-  return prior.flatMap((item: unknown, at) => {
-    const place = places[at];
+const secretsIn = (parts: readonly AlignedPart[]): readonly SecretPlace[] =>
+  parts.flatMap(({ field, path, values: [prior, live] }) => {
+    if (isMissing(prior)) return [];
+    if (field.secret) return [{ field, path, prior, live }];
+    const inner = alignParts(field, [prior, live], path) ?? [];
     // An item that is gone is a change of its list, not of its secrets.
-    if (place === undefined) return [];
-    return inField(field.of, itemPath(path, field, item, at), item, items[place]);
+    const isGone = ({ values: [, there] }: AlignedPart) => there === undefined;
+    return secretsIn(field.type === "list" ? inner.filter((part) => !isGone(part)) : inner);
   });
-};
-
-const inFields = (fields: Fields, prior: JsonObject, live: JsonObject, path = ""): SecretPlace[] =>
-  Object.entries(fields).flatMap(([name, field]) =>
-    inField(field, memberPath(path, name), memberOf(prior, name), memberOf(live, name)),
-  );
 
 /**
  * Every secret that a state gives an object.
@@ -58,13 +42,14 @@ export const secretPlaces = (
   prior: JsonObject,
   wire: WireObject,
   settings: Settings,
-): readonly SecretPlace[] => inFields(fields, prior, fieldsFromWire(fields, wire, settings));
+): readonly SecretPlace[] =>
+  secretsIn(alignMembers(fields, [prior, fieldsFromWire(fields, wire, settings)], ""));
 
 /** What is known about the secrets of a whole account, as a service treats them alike. */
 interface SecretEvidence {
   /** It has shown one in plain text. */
   readonly echoes: boolean;
-  /** Texts that it shows in place of more than one secret. */
+  /** Texts that it shows in place of more than one secret: masks of its own. */
   readonly masks: ReadonlySet<string>;
   /** Fields of which it has shown something, if only a mask. */
   readonly shown: ReadonlySet<Field>;
@@ -91,10 +76,6 @@ export const secretEvidence = (all: readonly SecretPlace[]): SecretEvidence => {
   };
 };
 
-/** A hash or a cipher, as some services show it in place of a secret. */
-const looksHashed = (text: string): boolean =>
-  /^(\$\w+\$|(sha|md5|hmac|v\d+:))/i.test(text) || /^[A-Za-z0-9+/_-]{24,}={0,2}$/.test(text);
-
 /**
  * The standing of a secret: as the state has it, changed by somebody, or hidden and therefore
  * unknown.
@@ -112,7 +93,5 @@ export const secretStanding = (
   if (isGone) return "changed";
   if (!isShown(place) || isElsewhere(place)) return "hidden";
   if (isSame(place)) return "same";
-  if (echoes) return "changed";
-  const text = asText(place.live);
-  return masks.has(text) || looksHashed(text) ? "hidden" : "changed";
+  return echoes || !masks.has(asText(place.live)) ? "changed" : "hidden";
 };

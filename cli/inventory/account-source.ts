@@ -3,12 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Definition, Fields } from "../../provider/definition/define.js";
-import {
-  type ChangeValue,
-  changeInside,
-  changeMembers,
-  naturalKey,
-} from "../../provider/definition/fields.js";
+import { naturalKey } from "../../provider/definition/fields.js";
+import { changeFieldSecrets } from "../../provider/definition/secrets.js";
 import { fieldsFromWire, type VendorName } from "../../provider/definition/wire.js";
 import { asText, filledText, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
@@ -81,17 +77,12 @@ export interface AccountSource {
 /** Which project, settings, and profile a command is about, and how its reading is shown and ended. */
 export type SourceOptions = Omit<AccountOptions, "clock">;
 
-const withoutSecret: ChangeValue = (field, value) =>
-  field.secret || (field.type === "map" && field.of.secret)
-    ? undefined
-    : changeInside(field, value, withoutSecret);
-
 /** Values of a program without anything secret, and without what no field covers. */
 const publicFields = (fields: Fields, values: JsonObject): JsonObject =>
-  changeMembers(
+  changeFieldSecrets(
     fields,
     objectOf(Object.entries(values).filter(([name]) => Object.hasOwn(fields, name))),
-    withoutSecret,
+    () => undefined,
   );
 
 /** An object as the service sends it. */
