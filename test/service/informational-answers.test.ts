@@ -1,15 +1,12 @@
 import type { ServerResponse } from "node:http";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Outgoing } from "../../emulator/conversations/outgoing.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
-import { exchangeCode } from "../../sdk/runtime/pkce.js";
 import { create } from "../matrix/support/resource.js";
 import { Stage } from "../matrix/support/stage.js";
-import { AssetHub } from "../runtime/support/asset-hub.js";
 import { calls } from "./support/calls.js";
 import { connected, failureOf } from "./support/connected.js";
-import { FakeHub, type Handler } from "./support/fake-hub.js";
+import type { Handler } from "./support/fake-hub.js";
 
 /** What a service sends after it has read a call, and how the connection ends then. */
 interface Sent {
@@ -109,46 +106,6 @@ test("a status below 200 is never taken for the answer of the token address", as
     }),
     { ...repeatable, numRuns: 20 },
   );
-});
-
-test("a status below 200 is never taken for the answer of a signed address", async () => {
-  await using hub = await AssetHub.start();
-  const { assets } = hub.client;
-  const about = { name: "a.png", channel: "custom.kiosk", sender: "customer" } as const;
-  await fc.assert(
-    fc.asyncProperty(unanswered, fc.boolean(), async (sent, isUpload) => {
-      hub.content = [(_request, response) => sending(sent)(response)];
-      const failure = await failureOf(
-        isUpload ? assets.upload(Buffer.from("abc"), about) : assets.download("a-1"),
-      );
-      expect(failure).toMatchObject({ code: "UNREACHABLE" });
-    }),
-    { ...repeatable, numRuns: 20 },
-  );
-});
-
-test("a status below 200 is never taken for an answer by whoever else looks at an address", async () => {
-  await using hub = await FakeHub.start();
-  const outgoing = new Outgoing();
-  const { signal } = new AbortController();
-  const url = new URL(hub.settings().baseUrl).href;
-  const never = { method: "POST", headers: {}, deadlineMs: 5_000, signal } as const;
-  const exchange = {
-    tokenUrl: url,
-    redirectUri: "https://app.example/",
-    clientId: "app",
-    code: "one",
-    verifier: "v".repeat(43),
-  };
-  await fc.assert(
-    fc.asyncProperty(unanswered, async (sent) => {
-      hub.handle = handling(sent);
-      await expect(outgoing.call({ url, ...never })).rejects.toThrow(/\(101\)|ECONN|closed/);
-      await expect(exchangeCode(exchange)).rejects.toMatchObject({ code: "UNREACHABLE" });
-    }),
-    { ...repeatable, numRuns: 20 },
-  );
-  outgoing.close();
 });
 
 test.each([[[102]], [[103]], [[102, 103, 103]], [[100]], [[101]]])(
