@@ -1,5 +1,3 @@
-import { once } from "node:events";
-import { parentPort, Worker, workerData } from "node:worker_threads";
 import type { Plan } from "../provider/service/plans.js";
 import { clients } from "./clients.js";
 import {
@@ -139,38 +137,9 @@ const measureCreation = async (
   };
 };
 
-type VirtualAnswer = { readonly figure: CreationFigure } | { readonly failed: string };
-
-/** Marks the measuring thread: any other thread that loads this file measures nothing. */
-const role = "measures in virtual time";
-
-/** Starts the thread in which time is virtual, and measures there one case after the other. */
-export const virtualRuns = () => {
-  const worker = new Worker(__filename, { workerData: role });
-  const create = async (asked: CreationCase): Promise<CreationFigure> => {
-    worker.postMessage(asked);
-    const [answer]: VirtualAnswer[] = await once(worker, "message");
-    if (answer && "figure" in answer) return answer.figure;
-    const reason = answer?.failed ?? "it returned no figure";
-    throw new Error(`Measuring ${JSON.stringify(asked)} failed: ${reason}`);
-  };
-  return {
-    create,
-    [Symbol.asyncDispose]: async (): Promise<void> => void (await worker.terminate()),
-  };
-};
-
-const answerTo = async (asked: CreationCase): Promise<VirtualAnswer> => {
-  try {
-    const measure = (session: BenchSession) => measureCreation(session, asked);
-    return { figure: await inVirtualTime(creationSetting(asked), measure) };
-  } catch (error) {
-    return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };
-  }
-};
-
-// A separate thread, because its timers and dates are virtual while it measures.
-if (workerData === role)
-  parentPort?.on("message", async (asked: CreationCase) =>
-    parentPort?.postMessage(await answerTo(asked)),
-  );
+/**
+ * Creates the objects of a case in virtual time. Process-wide: one at a time, and nothing else that
+ * needs timers beside it.
+ */
+export const measureInVirtualTime = (one: CreationCase): Promise<CreationFigure> =>
+  inVirtualTime(creationSetting(one), (session) => measureCreation(session, one));

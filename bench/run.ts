@@ -8,7 +8,7 @@ import { plans } from "../provider/service/plans.js";
 import { clients } from "./clients.js";
 import { type EngineFigure, measureEngine } from "./engine-floor.js";
 import { measureOverhead } from "./overhead.js";
-import { type CreationCase, type CreationFigure, virtualRuns } from "./pacing.js";
+import { type CreationCase, type CreationFigure, measureInVirtualTime } from "./pacing.js";
 import { measureRealTime } from "./real-time.js";
 import { type Figures, report, type Skipped } from "./report.js";
 import { burstFor, inFlight, network } from "./session.js";
@@ -68,20 +68,10 @@ const part = async <T>(
   }
 };
 
-const virtually = async (options: MeasureOptions) => {
-  await using runs = virtualRuns();
-  const created = async (cases: readonly CreationCase[]): Promise<CreationFigure[]> => {
-    const figures: CreationFigure[] = [];
-    for (const one of cases) figures.push(await runs.create(one));
-    return figures;
-  };
-  const creation = await part(options, "Creating resources on every plan, in virtual time", () =>
-    created(aloneCases()),
-  );
-  const disturbed = await part(options, "The same with a bucket that others use", () =>
-    created(disturbedCases()),
-  );
-  return { creation, disturbed };
+const virtually = async (cases: readonly CreationCase[]): Promise<CreationFigure[]> => {
+  const figures: CreationFigure[] = [];
+  for (const one of cases) figures.push(await measureInVirtualTime(one));
+  return figures;
 };
 
 const engineOrReason = async (options: MeasureOptions): Promise<EngineFigure | Skipped> => {
@@ -98,7 +88,12 @@ const engineOrReason = async (options: MeasureOptions): Promise<EngineFigure | S
 /** Measures everything, one part after the other, so that none disturbs another. */
 const measure = async (options: MeasureOptions): Promise<Figures> => {
   const start = performance.now();
-  const { creation, disturbed } = await virtually(options);
+  const creation = await part(options, "Creating resources on every plan, in virtual time", () =>
+    virtually(aloneCases()),
+  );
+  const disturbed = await part(options, "The same with a bucket that others use", () =>
+    virtually(disturbedCases()),
+  );
   const realTime = await part(options, "The pacer in real time", () =>
     measureRealTime(options.redisUrl),
   );
