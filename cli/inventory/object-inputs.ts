@@ -6,7 +6,7 @@ import { fieldsFromWire, unknownMembers } from "../../provider/definition/wire.j
 import { filledText, isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { isId } from "../../provider/kernel/object-id.js";
 import { type Mark, readMark } from "../../provider/lifecycle/ownership/mark.js";
-import { originalMark } from "../../provider/lifecycle/ownership.js";
+import { originalMark } from "../../provider/lifecycle/seen.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/setting-table.js";
 

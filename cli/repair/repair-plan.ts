@@ -5,7 +5,7 @@ import { ownCommand } from "../../provider/kernel/package.js";
 import { usersAmong } from "../../provider/lifecycle/delete.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { isSameResource, objectTime } from "../../provider/lifecycle/ownership/mark.js";
-import { isHeld, seeObjects } from "../../provider/lifecycle/ownership.js";
+import { isHeld } from "../../provider/lifecycle/ownership.js";
 import { describeObject } from "../../provider/lifecycle/refusals.js";
 import {
   connected,
@@ -13,6 +13,7 @@ import {
   propertiesIn,
   resourceIn,
 } from "../../provider/lifecycle/resource.js";
+import { seeObjects } from "../../provider/lifecycle/seen.js";
 import { messageOf } from "../command.js";
 import {
   type AccountRead,

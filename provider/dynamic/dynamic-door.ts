@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe } from "node:diagnostics_channel";
+import { connect } from "node:net";
 import type { Definition } from "../definition/define.js";
 import { isObject } from "../kernel/json.js";
 import { urnOf } from "../kernel/owner.js";
@@ -8,7 +9,6 @@ import { typeToken } from "../kernel/type-tokens.js";
 import { type Lifecycle, lifecycle } from "../lifecycle/index.js";
 import type { Run, RunEnvironment } from "../lifecycle/run.js";
 import { engineRun } from "./engine-run.js";
-import { endWithEngine } from "./engine-watch.js";
 import { engineAddress, engineStatusLine, runsProgram } from "./status-line.js";
 
 /** The stack's configuration, as the engine passes it to `configure`. */
@@ -39,6 +39,27 @@ const cancelSignal = (): AbortSignal => {
     if (request.headers[":path"] === cancelPath) controller.abort();
   });
   return controller.signal;
+};
+
+const lookEveryMs = 1000;
+
+/**
+ * Ends this process when the engine that it serves is gone: an engine that was killed sends no
+ * signal, and nothing more may be sent for it.
+ *
+ * @param address where the engine listens, the last argument of a provider's process
+ */
+const endWithEngine = (address = ""): void => {
+  const [, host, port] = /^(127\.0\.0\.1):(\d+)$/.exec(address) ?? [];
+  if (host === undefined) return;
+  const look = (): void => {
+    const socket = connect(Number(port), host).unref();
+    socket.once("connect", () => socket.destroy());
+    socket.once("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "ECONNREFUSED") process.exit(1);
+    });
+  };
+  setInterval(look, lookEveryMs).unref();
 };
 
 let processRun: Run | undefined;

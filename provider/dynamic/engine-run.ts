@@ -1,3 +1,4 @@
+import type { Clock } from "../kernel/clock.js";
 import { assertNode } from "../kernel/node-version.js";
 import { ownerParts } from "../kernel/owner.js";
 import {
@@ -9,7 +10,7 @@ import {
   type RunEnvironment,
 } from "../lifecycle/run.js";
 import { emulatedSettings } from "../service/emulated-settings.js";
-import type { Pace } from "../service/pace.js";
+import { type Pace, type Wait, waitText } from "../service/pace.js";
 import type { Plan } from "../service/plans.js";
 import type { Settings } from "../service/setting-table.js";
 import { readSettings, type SettingSource, settingLabel } from "../service/settings.js";
@@ -98,45 +99,63 @@ const engineSessions =
   ): ((profile?: string) => Promise<AccountSession>) =>
   async (profile) => {
     const settings = settingsOf(profile);
-    const [{ connectService }, { servicePaces }, { systemClock }, { waitRows }] = await Promise.all(
-      [
-        import("../service/connect.js"),
-        import("../pacing/pacer.js"),
-        import("../kernel/clock.js"),
-        import("./wait-rows.js"),
-      ],
-    );
-    const rows = waitRows(show, systemClock);
+    const [{ connectService }, { servicePaces }, { systemClock }] = await Promise.all([
+      import("../service/connect.js"),
+      import("../pacing/pacer.js"),
+      import("../kernel/clock.js"),
+    ]);
+    const { onWait, showing } = showWaits(show, systemClock, urn);
     const paces = servicePaces(settings, {
       clock: systemClock,
       onNotice: show,
-      onWait: (wait) => rows.waits(wait, urn()),
+      onWait,
       onPlanGuess: (guess) => show(planGuessText(guess, account ?? profile), undefined, "info"),
     });
     const connect = (await traces)?.connect ?? connectService;
     return {
       settings,
       service: connect(account ? { ...settings, profile: account } : settings, {
-        pace: showingWaits(paces.pace(settings), () => rows.over(urn())),
+        pace: showing(paces.pace(settings)),
         signal: cancelled,
       }),
     };
   };
 
-/** A pace that reports the end of each wait. */
-const showingWaits =
-  (pace: Pace, onOver: () => void): Pace =>
-  async (endpoint, attempt, signal) => {
-    const sent: typeof attempt = () => {
-      onOver();
-      return attempt();
-    };
-    try {
-      return await pace(endpoint, sent, signal);
-    } finally {
-      onOver();
-    }
+/** A turn that comes this much later than shown is not worth another line, in milliseconds. */
+const toleratedMs = 1_000;
+
+/**
+ * Returns what shows the waits of calls in the rows of their resources: one sentence for each wait,
+ * and another one only if it has become longer, because without a terminal every message is a line
+ * of the log.
+ */
+export const showWaits = (show: StatusLine, clock: Pick<Clock, "now">, urn: EngineDoor["urn"]) => {
+  const turns = new Map<string | undefined, number>();
+  const onWait = (wait: Wait): void => {
+    const turnAt = clock.now() + wait.waitMs;
+    if (turnAt <= (turns.get(urn()) ?? Number.NEGATIVE_INFINITY) + toleratedMs) return;
+    turns.set(urn(), turnAt);
+    show(waitText(wait), urn());
   };
+  /** Takes the sentence away: the call is sent, or will never be. */
+  const onOver = (): void => {
+    if (turns.delete(urn())) show("", urn());
+  };
+  const showing =
+    (pace: Pace): Pace =>
+    async (endpoint, attempt, signal) => {
+      const sent: typeof attempt = () => {
+        onOver();
+        return attempt();
+      };
+      try {
+        return await pace(endpoint, sent, signal);
+      } finally {
+        onOver();
+      }
+    };
+  return { onWait, showing };
+};
 
 /** Reads each state once, unless that does not suffice. */
 export const rememberStates = (

@@ -8,18 +8,18 @@ import { assertId } from "../kernel/object-id.js";
 import { ownCommand, withAdvice } from "../kernel/package.js";
 import { unknownValue } from "../kernel/stand-ins.js";
 import { readMark } from "./ownership/mark.js";
+import { isThisResource } from "./ownership.js";
+import { assertNothingErased, type PutPlan, planPut } from "./put.js";
+import { describeObject, type Found, ownedElsewhere } from "./refusals.js";
+import { connected, type Declared, type Resource } from "./resource.js";
+import type { ObjectHolders } from "./run.js";
 import {
-  isThisResource,
   type KnownObjects,
   listObjects,
   originalMark,
   readWholeObject,
   seeObject,
-} from "./ownership.js";
-import { assertNothingErased, type PutPlan, planPut } from "./put.js";
-import { describeObject, type Found, ownedElsewhere } from "./refusals.js";
-import { connected, type Declared, type Resource } from "./resource.js";
-import type { ObjectHolders } from "./run.js";
+} from "./seen.js";
 
 /**
  * Returns the object that `adopt` identifies by ID or by name.

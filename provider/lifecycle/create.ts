@@ -1,6 +1,5 @@
-import { mergeDeep } from "../definition/extra.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
-import { isObject, type JsonObject } from "../kernel/json.js";
+import type { JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
 import { findAdoptee } from "./adoption.js";
 import {
@@ -8,38 +7,26 @@ import {
   type ExistingObject,
   findExistingObject,
   findLeftovers,
+  readNeededStates,
+  removeLeftovers,
+} from "./ownership.js";
+import { asWritten, desiredBody, desiredObject, holdsFields } from "./put.js";
+import { describeObject } from "./refusals.js";
+import { type Declared, declaredBefore, joinInputs, recordOf, stateOutputs } from "./resource.js";
+import type { UnclearPost } from "./run.js";
+import {
   type KnownObjects,
   listObjects,
-  readNeededStates,
   readWholeObject,
-  removeLeftovers,
   type SeenObject,
   seeObject,
   seeObjects,
-} from "./ownership.js";
-import { asWritten, desiredBody, desiredObject, holdsFields, planPut, putInPlace } from "./put.js";
-import { describeObject, type Found } from "./refusals.js";
-import {
-  type Declared,
-  declaredBefore,
-  dropSecrets,
-  joinInputs,
-  type ObjectRecord,
-  type Properties,
-  recordOf,
-  stateOutputs,
-} from "./resource.js";
-import type { UnclearPost } from "./run.js";
+} from "./seen.js";
+import { type MadeObject, takeOver } from "./update.js";
 
 export interface CreateResult {
   readonly id: string;
   readonly outs: JsonObject;
-}
-
-/** The object of a resource, and what is known of it beyond the program's declaration. */
-interface MadeObject {
-  readonly id: string;
-  readonly record: ObjectRecord;
 }
 
 /**
@@ -100,46 +87,6 @@ const reportTakeOver = (
   // Under a forced replacement the earlier declaration becomes known only later.
   const kept = { id: object.id, outputs: joinInputs(properties) };
   if (identity) run.decisions.rewrote(identity.key, kept);
-};
-
-/** Updates an existing object. If that fails, its ID is not lost. */
-const takeOver = async (
-  declared: Declared,
-  object: Found,
-  before?: Declared,
-): Promise<MadeObject> => {
-  const { definition, properties, run } = declared;
-  const { id } = object;
-  const plan = planPut(declared, object, before);
-  const put = () => putInPlace(declared, plan);
-  try {
-    const record = await (run.step ? run.step(`taking over ${definition.kind}`, put) : put());
-    return { id, record };
-  } catch (error) {
-    if (!(error instanceof Error) || isConversationError(error, "NOT_FOUND")) throw error;
-    // A failed PUT does not make an object ours.
-    const isOwn = properties.adopt === undefined || seeObject(declared, id, object).isOwn;
-    if (!isOwn) throw error;
-    const record = { serial: plan.serial };
-    const written = before ? addRemoved(before.properties, properties) : properties;
-    const sure = dropSecrets(definition, { ...written, record });
-    throw new ResourceInitFailed(id, stateOutputs(definition, sure), error);
-  }
-};
-
-/**
- * The values that the object may still hold: what the program removed remains until a PUT succeeds.
- */
-const addRemoved = (before: Properties, { extra, ...after }: Properties): Properties => {
-  const kept = isObject(before.extra) ? before.extra : {};
-  const secrets = [...(before.extraSecrets ?? []), ...(after.extraSecrets ?? [])];
-  const extras = mergeDeep(kept, isObject(extra) ? extra : {});
-  return {
-    ...after,
-    fields: { ...before.fields, ...after.fields },
-    ...(Object.keys(extras).length > 0 ? { extra: extras } : {}),
-    ...(secrets.length > 0 ? { extraSecrets: secrets } : {}),
-  };
 };
 
 /**
@@ -310,18 +257,3 @@ const removeEarlierObjects = async (declared: Declared, made: MadeObject): Promi
   }
   return made;
 };
-
-/**
- * The error for an object that exists but does not have all declared values yet. The engine saves
- * the object with its ID, reports the reason, and calls `update` in the next run even if nothing
- * else changed.
- */
-export class ResourceInitFailed extends Error {
-  constructor(
-    readonly objectId: string,
-    readonly outputs: JsonObject,
-    cause: Error,
-  ) {
-    super(cause.message, { cause });
-  }
-}

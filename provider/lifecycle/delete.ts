@@ -10,7 +10,7 @@ import { resources } from "../resources/index.js";
 import type { WireObject } from "../service/lists.js";
 import { type Mark, nameOnWire } from "./ownership/mark.js";
 import type { Holding } from "./ownership/stack-states.js";
-import { isHeld, isThisResource, originalMark, readWholeObject } from "./ownership.js";
+import { isHeld, isThisResource } from "./ownership.js";
 import { desiredBody, desiredObject, planPut, putInPlace } from "./put.js";
 import {
   connected,
@@ -21,6 +21,7 @@ import {
   resourceIn,
 } from "./resource.js";
 import type { AccountSession, ObjectHolders, ResourceIdentity } from "./run.js";
+import { originalMark, readWholeObject } from "./seen.js";
 
 /**
  * Deletes the object. An object that no longer exists counts as deleted. Keeps an object that the

@@ -15,12 +15,12 @@ import { inertOutput } from "../kernel/text.js";
 import { foreignMessage, keepingSecret } from "../service/redaction.js";
 import { importRefusal } from "./adoption.js";
 import { assertStillAllowed, type CheckedInputs, check, type DiffResult, diff } from "./check.js";
-import { type CreateResult, createObject, ResourceInitFailed } from "./create.js";
+import { type CreateResult, createObject } from "./create.js";
 import { deleteObject } from "./delete.js";
 import { lookUpObject, type ReadResult, read } from "./read.js";
 import { connected, type Properties, propertiesIn, type Resource, resourceIn } from "./resource.js";
 import type { Run } from "./run.js";
-import { updateObject } from "./update.js";
+import { ResourceInitFailed, updateObject } from "./update.js";
 
 /** The operations that the engine calls, with plain values. */
 export interface Lifecycle {

@@ -1,25 +1,10 @@
 import { nameStem } from "../definition/automatic-name.js";
-import type { Definition } from "../definition/define.js";
-import { sameMeaning } from "../definition/meaning.js";
-import { ConversationError, isConversationError } from "../kernel/errors.js";
+import { isConversationError } from "../kernel/errors.js";
 import { isId } from "../kernel/object-id.js";
-import { ownCommand } from "../kernel/package.js";
-import type { Listing } from "../service/collections.js";
-import type { WireObject } from "../service/lists.js";
-import {
-  hasRoom,
-  isCopy,
-  isNamesake,
-  isSameResource,
-  type Mark,
-  markOn,
-  nameOnWire,
-  objectTime,
-  readMark,
-} from "./ownership/mark.js";
+import { isNamesake, objectTime } from "./ownership/mark.js";
 import type { Holding } from "./ownership/stack-states.js";
 import {
-  describeObject,
+  ambiguousMark,
   type Found,
   nameTaken,
   ownedElsewhere,
@@ -28,122 +13,10 @@ import {
 } from "./refusals.js";
 import type { Declared, Resource } from "./resource.js";
 import type { HeldObject, ObjectHolders } from "./run.js";
+import { type KnownObjects, originalMark, readWholeObject, type SeenObject } from "./seen.js";
 
 // Whose is an object? A state that contains it decides; then what this run has done; then its mark,
 // unless the object itself shows that it is a copy. Everything else is foreign.
-
-/** An object in the service, classified from the point of view of one resource. */
-export interface SeenObject {
-  readonly id: string;
-  readonly wire: WireObject;
-  /** The mark in the object's description; a copy carries the original's mark. */
-  readonly mark: Mark | undefined;
-  /** The mark, unless it is part of the description that the program declares. */
-  readonly addedMark: Mark | undefined;
-  /** Whether the object carries the resource's mark. */
-  readonly isOurs: boolean;
-  /** Whether the object carries the resource's mark and nothing shows that the object is a copy. */
-  readonly isOwn: boolean;
-  /** Whether the object has the resource's name, in any form that the service may return. */
-  readonly isNamed: boolean;
-  /**
-   * Whether the object may have the resource's name. An unreadable name counts as a possible match.
-   */
-  readonly mayBeNamed: boolean;
-  /** Whether the object's description leaves no room for the resource's mark. */
-  readonly isRoomless: boolean;
-}
-
-/** The objects of a kind before another one is created. */
-export interface KnownObjects {
-  readonly objects: readonly SeenObject[];
-  /** Whether the list is complete. If it is not, absence from the list proves nothing. */
-  readonly complete: boolean;
-  /** The error if the client lacks permission to list objects. */
-  readonly refusal?: ConversationError;
-}
-
-/**
- * Reads the list that all creations in a run share. If the client may not list objects and names
- * are unique, the service itself refuses a second object; otherwise nothing is created.
- */
-export const listObjects = async (declared: Declared): Promise<KnownObjects> => {
-  try {
-    const { objects, complete } = await declared.service.list(declared.definition);
-    return { objects: seeObjects(declared, objects), complete };
-  } catch (error) {
-    if (!isConversationError(error, "FORBIDDEN")) throw error;
-    return { objects: [], complete: false, refusal: error };
-  }
-};
-
-/** Classifies the objects in a list, once for all decisions in a call. */
-export const seeObjects = (
-  declared: Declared,
-  objects: Listing["objects"],
-): readonly SeenObject[] => Array.from(objects, ([id, wire]) => seeObject(declared, id, wire));
-
-/** Classifies one object from the point of view of one resource. */
-export const seeObject = (declared: Declared, id: string, wire: WireObject): SeenObject => {
-  const { definition, properties } = declared;
-  const { [declared.nameKey]: nameField, description: textField } = definition.fields;
-  const { description, created } = wire;
-  const name = wire[declared.nameOnWire];
-  const mark = readMarkOnce(wire);
-  const isOurs =
-    mark !== undefined && declared.mark !== undefined && isSameResource(mark, declared.mark);
-  // Most names have only one form, and then a simple comparison is enough.
-  const haveOneForm = hasOneForm(declared.name) && hasOneForm(name);
-  const isNamed =
-    nameField !== undefined &&
-    (name === declared.name || (!haveOneForm && sameMeaning(nameField, name, declared.name)));
-  const given = properties.fields.description;
-  const isGiven =
-    mark && textField && given !== undefined && sameMeaning(textField, description, given);
-  return {
-    id,
-    wire,
-    mark,
-    addedMark: isGiven ? undefined : mark,
-    isOurs,
-    isOwn: isOurs && !isCopy(mark, name, created),
-    isNamed,
-    mayBeNamed: isNamed || !(typeof name === "string" || typeof name === "number"),
-    isRoomless: typeof description === "string" && !hasRoom(declared, description),
-  };
-};
-
-/** Whether every service returns a name unchanged because it has only one form. */
-const hasOneForm = (name: unknown): boolean =>
-  typeof name === "string" && /^[!-~](?:[ -~]*[!-~])?$/.test(name);
-
-/** Every creation looks at all objects of its kind, so each mark is read once. */
-const knownMarks = new WeakMap<WireObject, Mark | undefined>();
-
-const readMarkOnce = (wire: WireObject): Mark | undefined => {
-  if (!knownMarks.has(wire)) knownMarks.set(wire, readMark(wire.description).mark);
-  return knownMarks.get(wire);
-};
-
-/**
- * Returns the mark of an object that a stack created; undefined for other objects and for copies.
- */
-export const originalMark = (definition: Definition, wire: WireObject): Mark | undefined => {
-  const mark = markOn(wire);
-  return mark && !isCopy(mark, nameOnWire(definition, wire), wire.created) ? mark : undefined;
-};
-
-/**
- * Reads the object itself rather than a list, which may be out of date or omit members. Returns
- * undefined if the object no longer exists.
- */
-export const readWholeObject = async (
-  { definition, service }: Declared,
-  id: string,
-): Promise<Found | undefined> => {
-  const wire = await service.read(definition, id);
-  return wire && { ...wire, id };
-};
 
 /** Whether a resource in a state manages or looks up an object. */
 export const isHeld = (states: ObjectHolders, kind: string, id: string): boolean =>
@@ -280,12 +153,7 @@ const chooseObject = (
   const oldest = alike.filter((_, place) => ages[place] === Math.min(...ages));
   const [only, ...others] = alike.length === 1 ? alike : oldest;
   if (only && others.length === 0) return only;
-  const objects = alike.map(({ id, wire }) => `the ${describeObject(definition, { ...wire, id })}`);
-  throw new ConversationError(
-    "AMBIGUOUS",
-    `${objects.join(" and ")} carry the same mark for this resource, because a person copied one, ` +
-      `and it is unclear which is the copy. Nothing was changed. Choose one by its ID (adopt: "<id>"), or remove the mark from the copy: ${ownCommand("orphans --release --id <id>")}`,
-  );
+  throw ambiguousMark(definition, alike);
 };
 
 /**

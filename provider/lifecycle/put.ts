@@ -18,7 +18,6 @@ import type { WireObject } from "../service/lists.js";
 import type { Settings } from "../service/setting-table.js";
 import { settingLabel } from "../service/settings.js";
 import { hasRoom, markFor, markText, newSerial, readMark } from "./ownership/mark.js";
-import { readWholeObject, seeObject } from "./ownership.js";
 import { describeObject, type Found } from "./refusals.js";
 import {
   changeSecrets,
@@ -27,6 +26,7 @@ import {
   type Properties,
   type Resource,
 } from "./resource.js";
+import { readWholeObject, seeObject } from "./seen.js";
 
 /** The intended content of a resource's object in the service. */
 interface DesiredObject extends Pick<Properties, "extra"> {

@@ -11,7 +11,6 @@ import { assertId, isId } from "../kernel/object-id.js";
 import { holdsUndisclosed } from "../kernel/stand-ins.js";
 import type { WireObject } from "../service/lists.js";
 import { isSameResource, readMark } from "./ownership/mark.js";
-import { originalMark } from "./ownership.js";
 import {
   connected,
   type Declared,
@@ -21,6 +20,7 @@ import {
   stateInputs,
   stateOutputs,
 } from "./resource.js";
+import { originalMark } from "./seen.js";
 
 export interface ReadResult {
   /** ID of the object; empty if the object certainly does not exist. */

@@ -22,6 +22,19 @@ export const describeObject = (definition: Definition, { id, ...wire }: Found): 
 
 // Why a resource does not get an object or a name, and what to do.
 
+/** Returns the error for objects of which one is a copy, and nothing shows which. */
+export const ambiguousMark = (
+  definition: Definition,
+  alike: readonly { readonly id: string; readonly wire: WireObject }[],
+): ConversationError => {
+  const objects = alike.map(({ id, wire }) => `the ${describeObject(definition, { ...wire, id })}`);
+  return new ConversationError(
+    "AMBIGUOUS",
+    `${objects.join(" and ")} carry the same mark for this resource, because a person copied one, ` +
+      `and it is unclear which is the copy. Nothing was changed. Choose one by its ID (adopt: "<id>"), or remove the mark from the copy: ${ownCommand("orphans --release --id <id>")}`,
+  );
+};
+
 /** Returns the error for the name of an object that belongs to nobody. */
 export const nameTaken = (declared: Declared, found: Found, isCopy: boolean): ConversationError =>
   new ConversationError(

@@ -1,17 +1,19 @@
+import { mergeDeep } from "../definition/extra.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
-import type { JsonObject } from "../kernel/json.js";
-import {
-  findLeftovers,
-  readWholeObject,
-  removeLeftovers,
-  type SeenObject,
-  seeObject,
-  seeObjects,
-} from "./ownership.js";
+import { isObject, type JsonObject } from "../kernel/json.js";
+import { findLeftovers, removeLeftovers } from "./ownership.js";
 import { type PutPlan, planPut, putInPlace } from "./put.js";
 import { type Found, ownedElsewhere, takenByProgram } from "./refusals.js";
-import { type Declared, declaredBefore, type ObjectRecord, stateOutputs } from "./resource.js";
+import {
+  type Declared,
+  declaredBefore,
+  dropSecrets,
+  type ObjectRecord,
+  type Properties,
+  stateOutputs,
+} from "./resource.js";
 import type { HeldObject, ObjectHolders } from "./run.js";
+import { readWholeObject, type SeenObject, seeObject, seeObjects } from "./seen.js";
 
 /**
  * Overwrites the live object with the program's values, in one PUT after one read; tries again if
@@ -139,3 +141,64 @@ const renameLeftover = async (declared: Declared, id: string): Promise<void> => 
   const whole = await readWholeObject(declared, id);
   if (whole) await putInPlace(aside, planPut(aside, whole));
 };
+
+/** The object of a resource, and what is known of it beyond the program's declaration. */
+export interface MadeObject {
+  readonly id: string;
+  readonly record: ObjectRecord;
+}
+
+/** Updates an existing object. If that fails, its ID is not lost. */
+export const takeOver = async (
+  declared: Declared,
+  object: Found,
+  before?: Declared,
+): Promise<MadeObject> => {
+  const { definition, properties, run } = declared;
+  const { id } = object;
+  const plan = planPut(declared, object, before);
+  const put = () => putInPlace(declared, plan);
+  try {
+    const record = await (run.step ? run.step(`taking over ${definition.kind}`, put) : put());
+    return { id, record };
+  } catch (error) {
+    if (!(error instanceof Error) || isConversationError(error, "NOT_FOUND")) throw error;
+    // A failed PUT does not make an object ours.
+    const isOwn = properties.adopt === undefined || seeObject(declared, id, object).isOwn;
+    if (!isOwn) throw error;
+    const record = { serial: plan.serial };
+    const written = before ? addRemoved(before.properties, properties) : properties;
+    const sure = dropSecrets(definition, { ...written, record });
+    throw new ResourceInitFailed(id, stateOutputs(definition, sure), error);
+  }
+};
+
+/**
+ * The values that the object may still hold: what the program removed remains until a PUT succeeds.
+ */
+const addRemoved = (before: Properties, { extra, ...after }: Properties): Properties => {
+  const kept = isObject(before.extra) ? before.extra : {};
+  const secrets = [...(before.extraSecrets ?? []), ...(after.extraSecrets ?? [])];
+  const extras = mergeDeep(kept, isObject(extra) ? extra : {});
+  return {
+    ...after,
+    fields: { ...before.fields, ...after.fields },
+    ...(Object.keys(extras).length > 0 ? { extra: extras } : {}),
+    ...(secrets.length > 0 ? { extraSecrets: secrets } : {}),
+  };
+};
+
+/**
+ * The error for an object that exists but does not have all declared values yet. The engine saves
+ * the object with its ID, reports the reason, and calls `update` in the next run even if nothing
+ * else changed.
+ */
+export class ResourceInitFailed extends Error {
+  constructor(
+    readonly objectId: string,
+    readonly outputs: JsonObject,
+    cause: Error,
+  ) {
+    super(cause.message, { cause });
+  }
+}
