@@ -11,12 +11,7 @@ import {
   judgeAnswer,
   unansweredCall,
 } from "./answer.js";
-import {
-  type AttemptNumber,
-  type ObservedCall,
-  observeAttempt,
-  observeTurns,
-} from "./call-events.js";
+import { type ObservedCall, observeAttempt, observeTurns } from "./call-events.js";
 import type { Operation } from "./operations.js";
 import { foreignError, secretsOfRunningCall } from "./redaction.js";
 import { keepUnknownEffect, mayRepeat, withRetry } from "./retry.js";
@@ -56,9 +51,9 @@ export type Request = (operation: Operation, options?: CallParameters) => Promis
 export type DatedRequest = (operation: Operation, options?: CallParameters) => Promise<DatedAnswer>;
 
 /** Returns the function that makes each call, from preparing it to judging its answer. */
-export const serviceRequest =
-  (parts: TokenParts, tokens: AccessTokens): DatedRequest =>
-  async (operation, options = {}) => {
+export const serviceRequest = (parts: TokenParts, tokens: AccessTokens): DatedRequest => {
+  const host = new URL(parts.settings.baseUrl).hostname;
+  return async (operation, options = {}) => {
     const call = prepareCall(parts, operation, options);
     const observed: ObservedCall = { method: operation.method, template: operation.template };
     let attempt = 0;
@@ -73,7 +68,9 @@ export const serviceRequest =
         const token = chosen instanceof Promise ? await waitUnlessCancelled(chosen, call) : chosen;
         signed = { ...hideToken(call, token), token };
         attempt += 1;
-        return sendSigned(parts, signed, token, { call: observed, attempt });
+        return observeAttempt(parts.onEvent, { call: observed, attempt }, host, () =>
+          sendSigned(parts, signed, token),
+        );
       };
       const response = await observeTurns(parts, observed, send, call.signal);
       return { call: signed, response };
@@ -100,6 +97,7 @@ export const serviceRequest =
       },
     );
   };
+};
 
 /**
  * Prepares a call for sending.
@@ -166,10 +164,9 @@ const waitUnlessCancelled = <T>(promise: Promise<T>, call: Call): Promise<T> =>
 
 /** Sends a call with a token, once. */
 const sendSigned = async (
-  { headers, transport, onEvent }: TokenParts,
+  { headers, transport }: TokenParts,
   call: Call,
   token: AccessToken,
-  about: AttemptNumber,
 ): Promise<HttpResponse> => {
   const { operation, url, text, signal } = call;
   const request: HttpRequest = {
@@ -184,8 +181,7 @@ const sendSigned = async (
     ...(operation.method === "GET" ? { signal } : {}),
   };
   try {
-    const { hostname } = new URL(url);
-    return await observeAttempt(onEvent, about, hostname, () => transport.send(request));
+    return await transport.send(request);
   } catch (error) {
     if (error instanceof TransportFailure) throw unansweredCall(call, error);
     throw foreignError(error, call.secrets());
