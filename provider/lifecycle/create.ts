@@ -170,8 +170,9 @@ const findCreatedObject = async (
     const made = { id: found.id, record: recordOf(found.wire, found.addedMark?.serial) };
     return others.length === 0 ? made : removeEarlierObjects(declared, made);
   }
-  // An incomplete list proves nothing, nor do two objects of which one may be anybody's.
-  const isUnusable = objects.some(({ mark }) => run.decisions.made(mark?.serial));
+  // An incomplete list proves nothing, nor do two objects of which one may be anybody's, nor an own
+  // one without a usable ID.
+  const isUnusable = objects.some(({ isOurs, mark }) => isOurs && run.decisions.made(mark?.serial));
   const isKnown = isMarked || before !== undefined;
   if (found || isUnusable || !listing.complete || !isKnown) throw stillUnclear(declared, post);
   return undefined;

@@ -23,6 +23,21 @@ test("a creation is one list and one POST, and leaves the mark in the descriptio
   expect(state.description).toBe("In the store");
 });
 
+test("a POST whose response is lost is not repeated if a fresh list shows its object, and is otherwise", async () => {
+  await hub.faults({ on: "POST /channels", kind: "drop-after-commit" });
+  const found = await make("Channel", kiosk());
+  expect(await hub.calls()).toEqual([
+    "GET /channels 200",
+    "POST /channels 201",
+    "GET /channels 200",
+  ]);
+  await hub.faults({ on: "POST /channels", kind: "drop-before-commit" });
+  const repeated = await make("Channel", named("other"));
+  const posts = (await hub.calls()).filter((call) => call.startsWith("POST"));
+  expect(posts).toEqual(["POST /channels 0", "POST /channels 201"]);
+  expect((await hub.objects("channels")).map(({ id }) => id)).toEqual([found.id, repeated.id]);
+});
+
 test("a description that leaves no room for the mark is kept as it is", async () => {
   const description = "d".repeat(1000);
   await make("Channel", kiosk({ description }));
