@@ -11,8 +11,11 @@ const hidden = "[secret]";
  */
 const shortestSecret = 6;
 
-/** A service may cut what it quotes, so this many characters of a longer secret's beginning count. */
-const headLength = 8;
+/**
+ * This many consecutive characters of a longer secret are hidden wherever they occur: a service may
+ * quote a part, such as the token of `Bearer <token>`.
+ */
+const pieceLength = 8;
 
 const longestText = 300;
 
@@ -43,49 +46,65 @@ const spellings = (secret: string): readonly string[] => {
   ];
 };
 
-/** Where a text contains a spelling, or the beginning of it. */
-const placesOf = (spelling: string, text: string): readonly Range[] => {
-  const head = spelling.slice(0, headLength);
+const knownPieces = new WeakMap<readonly string[], ReadonlySet<string> | undefined>();
+
+/** What to search for, none of it longer than a piece; undefined if that is too much. */
+const findPieces = (secrets: readonly string[]): ReadonlySet<string> | undefined => {
+  if (knownPieces.has(secrets)) return knownPieces.get(secrets);
+  const searched = new Set(
+    secrets
+      .filter(({ length }) => length >= shortestSecret)
+      .map((secret) => secret.slice(0, longestForeign)),
+  );
+  const characters = [...searched].reduce((sum, { length }) => sum + length, 0);
+  const pieces = new Set<string>();
+  for (const secret of characters > mostSecretCharacters ? [] : searched) {
+    for (const spelling of spellings(secret)) {
+      const last = Math.max(0, spelling.length - pieceLength);
+      for (let at = 0; at <= last; at++) pieces.add(spelling.slice(at, at + pieceLength));
+    }
+  }
+  const found = characters > mostSecretCharacters ? undefined : pieces;
+  knownPieces.set(secrets, found);
+  return found;
+};
+
+/** Where a text contains one of the pieces. */
+const findPlaces = (pieces: ReadonlySet<string>, text: string): readonly Range[] => {
   const found: Range[] = [];
-  for (let from = text.indexOf(head), to = 0; from >= 0; from = text.indexOf(head, to)) {
-    to = from + head.length;
-    while (to - from < spelling.length && text[to] === spelling[to - from]) to += 1;
-    found.push([from, to]);
+  for (let length = shortestSecret; length <= pieceLength; length++) {
+    for (let from = 0; from + length <= text.length; from++)
+      if (pieces.has(text.slice(from, from + length))) found.push([from, from + length]);
   }
   return found;
 };
 
-/** Where a text contains base64 in whose content one of the secrets begins, at any alignment. */
-const placesInBase64 = (secrets: readonly string[], text: string): readonly Range[] => {
-  const heads = secrets.map((secret) => Buffer.from(secret.slice(0, headLength)));
-  const holdsSecret = (run: string): boolean =>
-    [0, 1, 2, 3].some((skipped) => {
-      const bytes = Buffer.from(run.slice(skipped), "base64");
-      return heads.some((head) => bytes.includes(head));
-    });
-  return [...text.matchAll(/[A-Za-z0-9+/_-]{8,}={0,2}/g)]
-    .filter(([run]) => holdsSecret(run))
+/** Where a text contains base64 whose content contains one of the pieces, at any alignment. */
+const findBase64 = (pieces: ReadonlySet<string>, text: string): readonly Range[] =>
+  [...text.matchAll(/[A-Za-z0-9+/_-]{8,}={0,2}/g)]
+    .filter(([run]) =>
+      [0, 1, 2, 3].some((skipped) => {
+        const content = Buffer.from(run.slice(skipped), "base64").toString();
+        return findPlaces(pieces, content).length > 0;
+      }),
+    )
     .map(({ 0: run, index }) => [index, index + run.length]);
-};
 
 /**
- * Replaces secrets in untrusted text, plain or as JSON, URLs, forms, and base64 spell them, even if
- * only a secret's beginning is there. Drops text after the first 8,000 characters. Use it only for
- * untrusted text: replacing one of this package's own words that happens to match a secret would
- * reveal the secret.
+ * Replaces secrets in untrusted text, plain or as JSON, URLs, forms, and base64 spell them, and parts
+ * of 8 characters or more. Drops text after the first 8,000 characters. Use it only for untrusted
+ * text: replacing one of this package's own words that happens to match a secret would reveal the
+ * secret.
  *
  * @param secrets in plain form; those shorter than 6 characters are not searched for
  */
 export const redact = (text: string, secrets: readonly string[]): string => {
-  const searched = [...new Set(secrets.filter(({ length }) => length >= shortestSecret))];
-  const beginnings = searched.map((secret) => secret.slice(0, longestForeign));
-  const characters = beginnings.reduce((sum, { length }) => sum + length, 0);
-  if (characters > mostSecretCharacters) return hidden;
+  const pieces = findPieces(secrets);
+  if (!pieces) return hidden;
   const looked = text.slice(0, longestForeign);
-  const ranges = [
-    ...beginnings.flatMap(spellings).flatMap((spelling) => placesOf(spelling, looked)),
-    ...placesInBase64(beginnings, looked),
-  ].sort(([one], [other]) => one - other);
+  const ranges = [...findPlaces(pieces, looked), ...findBase64(pieces, looked)].sort(
+    ([one], [other]) => one - other,
+  );
   let shown = "";
   let done = 0;
   for (const [from, to] of ranges) {

@@ -165,6 +165,8 @@ const spellings: Readonly<Record<string, (secret: string) => string>> = {
   ),
   "its beginning before dots": (secret) => `${secret.slice(0, 9)}...`,
   "its beginning in quotes": (secret) => `"${secret.slice(0, 11)}" of ${secret.length}`,
+  "its end": (secret) => `***${secret.slice(-9)}`,
+  "a window of it": (secret) => `...${secret.slice(3, 14)}...`,
 };
 
 const refusal = (more: Json) => ({
