@@ -31,9 +31,9 @@ export type StoreChange<R> = (state: Kept | undefined, now: number, share: numbe
  * killed.
  */
 export interface BucketStore {
-  /** Changes the value stored under a key. */
+  /** Changes the value stored under a key. A failure ends the calls that wait. */
   change<R>(key: string, change: StoreChange<R>): R | Promise<R>;
-  /** Releases what the store holds open. */
+  /** Releases what the store holds open. Never fails. */
   close(): Promise<void>;
 }
 
