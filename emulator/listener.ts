@@ -7,7 +7,6 @@ import type { EmulatedService } from "./hub/service.js";
 import { matchSibling } from "./hub/sibling-services.js";
 import { isPagePath, servePage } from "./page/serve-page.js";
 import { serveCall } from "./service/calls.js";
-import { dateHeader } from "./service/clock.js";
 import { type Audience, authorize, serveToken } from "./tokens/token-urls.js";
 
 /** The emulator's paths, relative to the origin. */
@@ -74,13 +73,12 @@ const isPreflight = (
  */
 export const createRequestListener = (service: EmulatedService, secret?: string) => {
   const control = controlOf(service);
-  const date = dateHeader(service.clock);
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // Split by hand: a parser might resolve `..` and `//` in a path.
     const [path = "", ...rest] = (request.url ?? "/").split("?");
     const query = new URLSearchParams(rest.join("?"));
-    response.setHeader("date", date());
+    response.setHeader("date", new Date(service.clock.now()).toUTCString());
     if (path.startsWith(`${paths.base}/`)) {
       const below = path.slice(paths.base.length);
       return serveCall(service, { request, path: below, match: matchPath(below), query }, response);

@@ -77,16 +77,3 @@ export const createClock = (kind: EmulatorClock["kind"]): EmulatorClock =>
 
 /** Formats a time as the service does: ISO 8601, GMT, with milliseconds (public reference). */
 export const timestamp = (ms: number): string => new Date(ms).toISOString();
-
-/**
- * Creates a function that returns the time in the Date header's format, computed at most once per
- * second.
- */
-export const dateHeader = (clock: Pick<EmulatorClock, "now">): (() => string) => {
-  let known = { second: Number.NaN, text: "" };
-  return () => {
-    const second = Math.floor(clock.now() / 1000);
-    if (known.second !== second) known = { second, text: new Date(second * 1000).toUTCString() };
-    return known.text;
-  };
-};

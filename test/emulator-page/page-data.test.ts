@@ -230,22 +230,6 @@ test.each([
   expect(readFileSync(join(__dirname, "../../docs", page), "utf8")).toContain(`## ${section}\n`);
 });
 
-test("a refusal that a switch or a fault decides is explained by its status", async () => {
-  const service = await withSample();
-  const sections: unknown[] = [];
-  const explain = async (path: string): Promise<void> => {
-    await service.call("GET", path);
-    const { explanation } = (await inspected(service, sections.length)).call;
-    sections.push(isObject(explanation) && explanation.section);
-  };
-  await explain(`/conversations/${first}`);
-  await service.control("PUT", "/switches", { runningConversationStatus: 400 });
-  await explain(`/conversations/${first}`);
-  await service.emulator.control.faults({ on: "GET /channels", kind: "forbidden-list" });
-  await explain("/channels");
-  expect(sections).toEqual(["NOT_FOUND", "REJECTED", "FORBIDDEN"]);
-});
-
 test.each([
   ["a wrong secret", { client_secret: sentinel }, "invalid_client"],
   ["a secret as the id", { client_id: sentinel }, "invalid_client"],
@@ -270,15 +254,6 @@ test.each([
   for (const shown of [text, JSON.stringify(calls)])
     for (const secret of [sentinel, service.emulator.clientSecret])
       expect(shown).not.toContain(secret);
-});
-
-test("a token call that a fault refuses says so", async () => {
-  const service = await running();
-  await service.emulator.control.faults({ on: "TOKEN", kind: "status", status: 503 });
-  await service.form(service.emulator.tokenUrl, service.credentials());
-  const { call, text } = await inspected(service, 0);
-  expect(call).toMatchObject({ fault: "status", explanation: { section: "Faults" } });
-  expect(text).not.toContain(service.emulator.clientSecret);
 });
 
 test("a call that is not there, or no longer kept, is none", async () => {
