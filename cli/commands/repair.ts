@@ -32,7 +32,7 @@ that a person made.`,
   },
   uses: {
     usual: {
-      json: async () => (await import("../repair/schemas.js")).repairSchema,
+      json: async () => (await import("../repair/repair-plan.js")).repairSchema,
       exits: {
         0: "done, or only shown",
         1: "failed, refused, or something is left for you to do",
@@ -43,7 +43,7 @@ that a person made.`,
   },
   work: async ({ json: _, ...options }, session) => {
     const { repairReport, runRepair } = await import("../repair/repair.js");
-    const { isRepaired } = await import("../repair/schemas.js");
+    const { isRepaired } = await import("../repair/repair-plan.js");
     const { withLines } = await import("../terminal/progress.js");
     const { result, isEnded } = await withLines(
       session,

@@ -68,44 +68,35 @@ export const checkEnvironmentNames = (env: NodeJS.ProcessEnv): DoctorCheck => {
   return warn(name, typos.join(" "), "Use the correct name.");
 };
 
-const find = ({ environment, config }: SettingDescription, source: SettingSource) =>
-  [
-    { text: source.environment[environment] ?? "", from: environment },
-    { text: source.config(config) ?? "", from: `the stack's ${config}` },
-  ].find(({ text }) => text.trim() !== "");
-
 const howToSet = ({ key, environment, config }: SettingDescription): string =>
   ["Set", `${environment},`, "or run: pulumi config set", configOption(key), config, "<value>"]
     .filter(Boolean)
     .join(" ");
-
-const ruleBroken = (key: SettingKey, text: string): string | undefined => {
-  const { parse, secret } = settingTable[key];
-  // A secret is taken verbatim, with any space around it.
-  const parsed = parse(secret ? text : text.trim());
-  return "rule" in parsed ? parsed.rule : undefined;
-};
-
-const unset = (name: string, setting: SettingDescription): DoctorCheck => {
-  if (setting.required) return fail(name, "missing", howToSet(setting));
-  const { default: fallback } = setting;
-  if (fallback === undefined) return ok(name, "not set");
-  const [first, ...more] = fallback.split(" ");
-  return ok(name, `not set; default: ${first}${more.length > 0 ? ` and ${more.length} more` : ""}`);
-};
 
 /**
  * One setting: is it set, where does it come from, is it well formed? Values of secrets are not
  * shown.
  */
 export const checkSetting = (setting: SettingDescription, source: SettingSource): DoctorCheck => {
-  const name = `setting:${setting.key}`;
-  const found = find(setting, source);
-  if (!found) return unset(name, setting);
-  const rule = ruleBroken(setting.key, found.text);
-  if (rule !== undefined) return fail(name, `from ${found.from}: ${rule}`, howToSet(setting));
-  const shown = setting.secret ? "hidden" : found.text.trim();
-  return ok(name, `${shown} (from ${found.from})`);
+  const { key, environment, config, default: fallback } = setting;
+  const name = `setting:${key}`;
+  const found = [
+    { text: source.environment[environment] ?? "", from: environment },
+    { text: source.config(config) ?? "", from: `the stack's ${config}` },
+  ].find(({ text }) => text.trim() !== "");
+  if (!found && setting.required) return fail(name, "missing", howToSet(setting));
+  if (!found && fallback === undefined) return ok(name, "not set");
+  if (!found) {
+    const [first, ...more] = (fallback ?? "").split(" ");
+    const others = more.length > 0 ? ` and ${more.length} more` : "";
+    return ok(name, `not set; default: ${first}${others}`);
+  }
+  const { text, from } = found;
+  const { parse, secret } = settingTable[key];
+  // A secret is taken verbatim, with any space around it.
+  const parsed = parse(secret ? text : text.trim());
+  if ("rule" in parsed) return fail(name, `from ${from}: ${parsed.rule}`, howToSet(setting));
+  return ok(name, `${secret ? "hidden" : text.trim()} (from ${from})`);
 };
 
 const settingKeys: readonly string[] = Object.keys(settingTable);

@@ -12,7 +12,7 @@ import {
 import { againMs, findBackend, lockInFolder, type StackLock } from "../pulumi/locks.js";
 import { pulumiPlace } from "../pulumi/project-files.js";
 import { printedJson, runStackCommand } from "../pulumi/pulumi-queries.js";
-import type { RepairStep } from "./schemas.js";
+import type { RepairStep } from "./repair-plan.js";
 
 /** Files that keep Pulumi from reading a state of a file backend, as full paths. */
 interface CutOffFiles {

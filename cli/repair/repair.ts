@@ -15,8 +15,13 @@ import { logicalName, type StackExport } from "../pulumi/stack-documents.js";
 import { wrappedText } from "../terminal/columns.js";
 import { textReport } from "../terminal/report.js";
 import { assertNoRun, fileRemains, lockRemains } from "./remains.js";
-import { planRepair, type RepairPlan } from "./repair-plan.js";
-import { isRepaired, type RepairResult, type RepairStep } from "./schemas.js";
+import {
+  isRepaired,
+  planRepair,
+  type RepairPlan,
+  type RepairResult,
+  type RepairStep,
+} from "./repair-plan.js";
 
 const reasons = {
   held: "the state contains its object",

@@ -8,7 +8,7 @@ import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { whileAlone } from "../../cli/inventory/open-stack.js";
 import { runOrphans } from "../../cli/orphans/orphans.js";
 import { repairReport } from "../../cli/repair/repair.js";
-import { isRepaired } from "../../cli/repair/schemas.js";
+import { isRepaired } from "../../cli/repair/repair-plan.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/kernel/type-tokens.js";
 import { roleOf } from "../support/forms.js";
