@@ -180,13 +180,13 @@ const sourcesIn = (folder) => {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) return sourcesIn(path);
-    return /(?<!\.generated)\.ts$/.test(entry.name) ? [path] : [];
+    return /((?<!\.generated)\.ts|^tsconfig\.json)$/.test(entry.name) ? [path] : [];
   });
 };
 
 /** One number for everything the build reads. Generated sources are omitted: the build writes them. */
 const sourceHash = () => {
-  const settings = ["package.json", "package-lock.json", "tsconfig.json"];
+  const settings = ["package.json", "package-lock.json", "tsconfig.base.json"];
   const files = sourceFolders.flatMap((folder) => sourcesIn(join(root, folder))).sort();
   const all = [...settings.map((name) => join(root, name)), ...files];
   return hash(...all.flatMap((path) => [path.slice(root.length), readFileSync(path)]));

@@ -5,9 +5,9 @@ import { type Definition, outputFields } from "../provider/definition/define.js"
 import { namingOf } from "../provider/definition/fields.js";
 import type { FoundBy } from "../provider/definition/found-object.js";
 import { markedSecrets, secretPaths } from "../provider/definition/secrets.js";
-import { pointerTo } from "../provider/dynamic/pointer.js";
 import { isObject, objectOf } from "../provider/kernel/json.js";
 import { ownerOf, parentsIn } from "../provider/kernel/owner.js";
+import { pointerTo } from "../provider/kernel/pointer.js";
 import { secretSignature } from "../provider/kernel/stand-ins.js";
 import { typeToken } from "../provider/kernel/type-tokens.js";
 import {

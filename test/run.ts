@@ -27,7 +27,7 @@ const checks = (root: string) => [
   },
   {
     title: "Types of the emulator's page",
-    args: [script(root, "typescript/bin/tsc"), "-p", join(root, "emulator/page/browser")],
+    args: [script(root, "typescript-7/bin/tsc"), "-p", join(root, "emulator/page/browser")],
   },
   {
     title: "Generated files are up to date",

@@ -1,9 +1,9 @@
 import { hash, randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { withoutSecrets } from "../../provider/definition/secrets.js";
-import { pointerTo } from "../../provider/dynamic/pointer.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
+import { pointerTo } from "../../provider/kernel/pointer.js";
 import { inertOutput } from "../../provider/kernel/text.js";
 import { typeToken } from "../../provider/kernel/type-tokens.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { normaliseFields } from "../../provider/definition/fields.js";
-import { pointerTo } from "../../provider/dynamic/pointer.js";
+import { pointerTo } from "../../provider/kernel/pointer.js";
 import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import { resources } from "../../provider/resources/index.js";
 import { handedBack } from "../support/door.js";

@@ -56,7 +56,7 @@ const project = ({ isOlder = false } = {}) => {
   const root = temporaryFolder();
   for (const folder of ["cli/node", "provider"]) mkdirSync(join(root, folder), { recursive: true });
   copyFileSync(script, join(root, "cli/bootstrap.mjs"));
-  for (const name of ["package.json", "tsconfig.json", ...lockFiles])
+  for (const name of ["package.json", "tsconfig.base.json", ...lockFiles])
     writeFileSync(join(root, name), "{}");
   writeFileSync(join(root, "provider/a.ts"), "1");
   mkdirSync(join(root, "bin"));

@@ -12,7 +12,7 @@ export interface Checkout {
 /** Copies what a quick start reads of this checkout; what was built is shared. */
 export const checkout = (): Checkout => {
   const [from, root] = [packageRoot(), mkdtempSync(join(tmpdir(), "conversation-checkout-"))];
-  for (const file of ["Pulumi.yaml", "package.json", "tsconfig.json"])
+  for (const file of ["Pulumi.yaml", "package.json", "tsconfig.base.json"])
     copyFileSync(join(from, file), join(root, file));
   cpSync(join(from, "examples"), join(root, "examples"), { recursive: true });
   for (const folder of ["dist", "node_modules"])

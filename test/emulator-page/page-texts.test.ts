@@ -101,19 +101,6 @@ test("a refusal is shown in the words of control or of the service", () => {
   expect(refusalText(undefined, 502)).toBe("The emulator returned status 502.");
 });
 
-const _attemptOf = (
-  delivery: number,
-  attempt: number,
-  cause?: "askedToWait",
-  isRetried = true,
-) => ({
-  delivery,
-  attempt,
-  ...(cause === undefined ? {} : { failure: { cause, isRetried } }),
-});
-
-const _entryOf = <T>({ entry }: { readonly entry: T }): T => entry;
-
 const object = (collection: string, id: string, ...references: readonly string[]): GraphObject => ({
   collection,
   id,

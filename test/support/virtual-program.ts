@@ -13,9 +13,10 @@ const entryPoints: Readonly<Record<string, string[]>> = {
 };
 
 const options = (): ts.CompilerOptions => {
-  const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
+  const { config } = ts.readConfigFile(join(root, "tsconfig.base.json"), ts.sys.readFile);
   const parsed = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
   const lax = {
+    composite: false,
     noUnusedLocals: false,
     noUnusedParameters: false,
     allowImportingTsExtensions: true,
