@@ -88,7 +88,8 @@ describe.each(doors)("%s", (door) => {
     const asked =
       door === "plugin" && knowsExists ? objects.map(({ type, id }) => [type, [id, ...none]]) : [];
     const EXISTS = JSON.stringify(Object.fromEntries(asked));
-    await project.succeed(["up", "--yes"], { ...host.environment, LOOK, EXISTS });
+    const looking = { ...host.environment, LOOK, EXISTS };
+    await project.succeed(["up", "--yes", "--skip-preview"], looking);
     const { looks, exists } = JSON.parse(await project.succeed(["stack", "output", "--json"]));
     expect(looks.sort()).toEqual((await project.objects()).map(({ created }) => created).sort());
     expect(exists).toEqual(asked.map(() => [true, false, false]));
@@ -124,13 +125,12 @@ describe.each(doors)("%s", (door) => {
       resources.map(({ type, name }) => [type, name]).sort(),
     );
     // Two objects have defaults of the service that the program does not declare.
-    await project.succeed(["up", "--yes"]);
-    await project.succeed(["up", "--yes", "--skip-preview", "--expect-no-changes"]);
+    await project.succeed(["up", "--yes", "--skip-preview"]);
     await forget();
     const IMPORT = JSON.stringify(Object.fromEntries(resources.map(({ name, id }) => [name, id])));
-    await project.succeed(["up", "--yes"], { IMPORT });
+    await project.succeed(["up", "--yes", "--skip-preview"], { IMPORT });
     expect(held()).toHaveLength(6);
-    await project.succeed(["up", "--yes", "--expect-no-changes"]);
+    await project.succeed(["up", "--yes", "--skip-preview", "--expect-no-changes"]);
     const written = (await project.writes()).slice(before.length);
     expect(written.filter((call) => !/^PUT .(orchestrations|accounts)/.test(call))).toEqual([]);
   });

@@ -53,7 +53,7 @@ const byName = (list: readonly Held[]): ReadonlyMap<string, Held> =>
 const withoutPointer = ({ __provider, ...rest }: JsonObject): JsonObject => rest;
 
 const expectSecretsEncrypted = async (): Promise<void> => {
-  expect((await project.pulumi(["stack", "export"])).output).not.toContain("canary");
+  expect(project.state()).not.toContain("canary");
   expect((await project.pulumi(["stack", "export", "--show-secrets"])).output).toContain("canary");
 };
 
@@ -144,6 +144,4 @@ test("one transformation takes the stack back: each object is written once, and 
   await expectSecretsEncrypted();
   await run(["preview", "--expect-no-changes"], described);
   expect(JSON.parse((await project.tool(["orphans", "--json"])).output)).toEqual([]);
-  await run(["destroy", "--yes", "--skip-preview"], described);
-  expect(await project.objects()).toEqual([]);
 });

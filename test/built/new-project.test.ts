@@ -78,12 +78,12 @@ test("a project of init is checked, tested and applied without an edit", async (
   for (const line of commands) said += await inProject(project, "sh", "-c", path + line);
   expect(said).toContain("2 passed");
   expect(said).toMatch(/\+ 1\d created/);
-  await inProject(project, "pulumi", "config", "set", "callbackHost", "http://127.0.0.1:9");
-  await inProject(project, "pulumi", "config", "set", "smokeTest", "true");
+  const settings = ["callbackHost=http://127.0.0.1:9", "smokeTest=true"];
+  const plainly = settings.flatMap((setting) => ["--plaintext", setting]);
+  await inProject(project, "pulumi", "config", "set-all", ...plainly);
   expect(await inProject(project, "sh", "-c", `${path}ci/deploy.sh dev`)).toMatch(
     /^Smoke test: the service accepted the message of conversation \S+\.$/m,
   );
-  await inProject(project, "pulumi", "destroy", "--yes", "--skip-preview", "--non-interactive");
 });
 
 test("pulumi new with the same folder as its template makes the same project", async () => {

@@ -72,7 +72,7 @@ new c.Account("shop", {
 });
 `;
 
-type Step = "preview" | "up" | "refresh" | "destroy";
+type Step = "up" | "refresh" | "destroy";
 
 /** Makes the project's program, and gives what runs a step of it and returns what Pulumi printed. */
 type Making = (
@@ -99,10 +99,7 @@ const makeTypescript: Making = async (project, sdk) => {
   );
   writeFileSync(join(folder, "index.ts"), typescriptProgram);
   await execute("tsc", ["--project", folder], { env });
-  return (step, DESCRIPTION) => {
-    const options = step === "preview" ? [] : ["--yes", "--skip-preview"];
-    return project.succeed([step, ...options], { DESCRIPTION });
-  };
+  return (step, DESCRIPTION) => project.succeed([step, "--yes", "--skip-preview"], { DESCRIPTION });
 };
 
 const makeGo: Making = async ({ folder, environment }, sdk) => {
@@ -167,9 +164,6 @@ describe.each([
     };
     const created = ["authentications", "clientapplications", "participants", "orchestrations"];
 
-    await step("preview", "before", /\+ 7 to create/);
-    expect(await project.writes()).toEqual([byHand]);
-
     await step("up", "before", /\+ 7 created/);
     const writes = [...created, "accounts"].map((name) => `POST /${name}`);
     expect((await project.writes()).sort()).toEqual(
@@ -180,9 +174,6 @@ describe.each([
     expect(shop).toMatchObject({ chatConfigurations: { timeout: 30 } });
 
     const before = await project.writes();
-    await step("up", "before", /7 unchanged/);
-    expect(await project.writes()).toEqual(before);
-
     await step("up", "after", /~ 6 updated/);
     const updates = (await project.writes()).slice(before.length);
     const all = [...created, "channels", "accounts"];

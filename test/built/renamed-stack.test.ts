@@ -32,7 +32,14 @@ test("a new stack with the former name of a renamed one has objects and names of
   expect(both).toEqual(expect.arrayContaining(before));
   expect(both).toHaveLength(2 * before.length);
   expect(new Set(both.map(({ name }) => name)).size).toBe(both.length);
-  await project.succeed(["up", "--yes", "--expect-no-changes", "--stack", "renamed"]);
+  await project.succeed([
+    "up",
+    "--yes",
+    "--skip-preview",
+    "--expect-no-changes",
+    "--stack",
+    "renamed",
+  ]);
   await project.succeed(["destroy", "--yes", "--skip-preview"]);
   expect(await idsAndNames()).toEqual(before);
 });

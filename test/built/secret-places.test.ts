@@ -78,7 +78,7 @@ const succeed = (args: readonly string[], word: string): Promise<void> =>
 
 test("a preview and the first up show no secret, and the service has every one", async () => {
   await succeed(["preview", "--json"], "first");
-  await succeed(["up", "--yes", "--diff"], "first");
+  await succeed(["up", "--yes", "--skip-preview", "--diff"], "first");
   const held = await shop.control("GET", "/snapshot");
   const all = held + JSON.stringify([...taken.kept.values()]);
   expect(all.split(`${marker} first `).length).toBeGreaterThan(20);
@@ -114,7 +114,7 @@ const commands = [
 ];
 
 test("no operation and no command shows one where the service answers with them", async () => {
-  await shop.pulumi(["refresh", "--yes", "--diff"], "", withWord("echo"));
+  await shop.pulumi(["refresh", "--yes", "--skip-preview", "--diff"], "", withWord("echo"));
   await succeed(["stack", "export"], "echo");
   await succeed(["stack", "output", "--json"], "echo");
   for (const args of commands) {

@@ -143,7 +143,9 @@ test("the hook sees a connection of any Node process", async () => {
   writeFileSync(log, "");
 });
 
-const runs = [["preview"], ["up", "--yes", "--skip-preview"], ["refresh", "--yes"]] as const;
+const runs = ["preview", "up --yes --skip-preview", "refresh --yes --skip-preview"].map((line) =>
+  line.split(" "),
+);
 
 const expectOnly = ({ emulator }: EmulatedProject): void => {
   const port = new URL(emulator.baseUrl).port;

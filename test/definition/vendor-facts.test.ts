@@ -198,7 +198,8 @@ afterAll(() => hub.stop());
 
 describe.each(bodies)("%s", (kind, members) => {
   const definition = kindOf(kind);
-  const numRuns = (bodies.filter(([each]) => each === kind).length === 1 ? 1 : 0.5) * 200;
+  const isAlone = bodies.filter(([each]) => each === kind).length === 1;
+  const numRuns = Number(process.env.PROPERTY_RUNS ?? 100) / (isAlone ? 1 : 2);
 
   const given = (value: fc.GeneratorValue, isWrong: boolean) => {
     const { wire, program, wrong } = new Maker(value).object(members, isWrong);

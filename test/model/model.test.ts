@@ -8,7 +8,7 @@ import { type ModelStage, openStage, play } from "./play.js";
 import { playMoves } from "./played-moves.js";
 
 /** Scenarios in one run: `npm run test:long` plays 20,000. */
-const runs = Number(process.env.MODEL_RUNS ?? 100);
+const runs = Number(process.env.MODEL_RUNS ?? 60);
 
 /** The same histories in every short run; new ones in every long run. */
 const seedOf = (): number =>
@@ -49,7 +49,7 @@ test.each(doors)(
 );
 
 /** Histories of resources that change class, name, parent and stack: `npm run test:long` plays 5,000. */
-const moves = Number(process.env.MOVES_RUNS ?? 60);
+const moves = Number(process.env.MOVES_RUNS ?? 30);
 
 test(`in ${moves} random histories of moves no object is lost, held twice, or written by another`, {
   timeout: 3_600_000,

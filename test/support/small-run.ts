@@ -27,8 +27,8 @@ const standInFor = (name: string, exports: unknown): void => {
   require.cache[path] = Object.assign(new Module(path), { exports, loaded: true });
 };
 
-/** Has a module loaded only when something of it is asked for. */
-const loadLate = (name: string): void => {
+/** Has a module loaded only when something of it is asked for, beside what is given here. */
+const loadLate = (name: string, given: Readonly<Record<string, unknown>> = {}): void => {
   const path = ofPulumi.resolve(name);
   let loaded: Readonly<Record<string | symbol, unknown>> | undefined;
   const load = () => {
@@ -37,7 +37,9 @@ const loadLate = (name: string): void => {
     return loaded;
   };
   const get = (_: unknown, key: string | symbol) => key === "__esModule" || load()[key];
-  standInFor(name, new Proxy({}, { get }));
+  const own = (_: unknown, key: string | symbol) =>
+    typeof key === "string" && key in given ? given[key] : get(_, key);
+  standInFor(name, new Proxy({}, { get: own }));
 };
 
 if (isProgram) {
@@ -50,5 +52,8 @@ if (isPulumis) {
   standInFor("source-map-support/register", {});
 }
 if (isProvider || isJavaScript) loadLate("typescript");
+// A debugger that hears of every script, for the code of functions that a program has stored.
+if (isJavaScript)
+  loadLate("../../runtime/closure/v8Hooks", { isInitializedAsync: async () => undefined });
 if (isProgram && !process.env.TRACEPARENT && !process.argv.includes("--tracing"))
   for (const name of tracing) standInFor(`@opentelemetry/${name}`, {});

@@ -94,9 +94,6 @@ func run(ctx context.Context, step string) (string, error) {
 		return "", err
 	}
 	switch step {
-	case "preview":
-		result, err := stack.Preview(ctx)
-		return result.StdOut, err
 	case "up":
 		result, err := stack.Up(ctx)
 		return result.StdOut, err
