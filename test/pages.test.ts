@@ -71,7 +71,9 @@ test("the architecture names every part", () => {
   const folders = ["provider", "cli", "sdk", "emulator", "bench"].flatMap((part) => [
     part,
     ...(part === "provider"
-      ? readdirSync(join(root, part)).map((folder) => `${part}/${folder}`)
+      ? readdirSync(join(root, part), { withFileTypes: true })
+          .filter((entry) => entry.isDirectory())
+          .map(({ name }) => `${part}/${name}`)
       : []),
   ]);
   const mentioned = named("docs/architecture.md").join("\n");

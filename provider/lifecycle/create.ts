@@ -172,7 +172,9 @@ const findCreatedObject = async (
   }
   // An incomplete list proves nothing, nor do two objects of which one may be anybody's, nor an own
   // one without a usable ID.
-  const isUnusable = objects.some(({ isOurs, mark }) => isOurs && run.decisions.made(mark?.serial));
+  const isUnusable = objects.some(
+    ({ isOurs, mark }) => isOurs && run.decisions.hasPosted(mark?.serial),
+  );
   const isKnown = isMarked || before !== undefined;
   if (found || isUnusable || !listing.complete || !isKnown) throw stillUnclear(declared, post);
   return undefined;
@@ -220,7 +222,7 @@ const findMarkedByRun = (
   const made = objects.filter(({ id, isOurs, mark }) => {
     const holder = run.decisions.holders.get(id);
     const isFree = holder === undefined || holder.key === identity?.key;
-    return isId(id) && isOurs && isFree && run.decisions.made(mark?.serial);
+    return isId(id) && isOurs && isFree && run.decisions.hasPosted(mark?.serial);
   });
   const fitting = made.filter(({ isOwn }) => isOwn);
   return fitting.length > 0 ? fitting : made;

@@ -181,14 +181,14 @@ const findSureLeftovers = async (
     const known = mark && decisions.objects.get(mark.resource);
     const isOther = known !== undefined && known.id !== id && known.serial !== mark?.serial;
     return (
-      isOther && mark?.serial !== undefined && (isNamedUniquely || decisions.made(mark.serial))
+      isOther && mark?.serial !== undefined && (isNamedUniquely || decisions.hasPosted(mark.serial))
     );
   });
   if (beside.length === 0 || !properties.owner) return [];
   const states = await run.states?.(properties.owner, "all");
   return beside.filter(
     ({ definition, id, mark }) =>
-      decisions.made(mark?.serial) ||
+      decisions.hasPosted(mark?.serial) ||
       (states !== undefined && !isHeld(states, definition.kind, id)),
   );
 };

@@ -23,7 +23,8 @@ export const isHeld = (states: ObjectHolders, kind: string, id: string): boolean
   states.holdersOf(kind, id).length + states.readersOf(kind, id).length > 0;
 
 /**
- * Whether a resource in a state is this one: owner and door stand for its URN.
+ * Whether a resource in a state is this one. Its owner, and whether the plugin or a dynamic provider
+ * manages it, stand for its URN.
  *
  * @param owner the owner of `held` to go by. Default: its present one
  */
@@ -236,7 +237,7 @@ const isLeftover = (
   const { definition, isUnique, run } = declared;
   const serial = mark?.serial;
   if (serial === undefined || serial === known) return false;
-  if (run.decisions.made(serial)) return true;
+  if (run.decisions.hasPosted(serial)) return true;
   if (!isUnique || !states) return false;
   // The old half of an interrupted replacement stays in the state until it is deleted.
   const holders = states.holdersOf(definition.kind, id);

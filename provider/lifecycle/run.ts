@@ -260,7 +260,7 @@ export class Decisions {
   }
 
   /** Whether this run sent the POST that created the object with this serial. */
-  made(serial: string | undefined): boolean {
+  hasPosted(serial: string | undefined): boolean {
     return serial !== undefined && this.posted.has(serial);
   }
 }

@@ -10,8 +10,9 @@ export interface RateLimit {
 }
 
 /**
- * One endpoint's token bucket, as plain JSON for every process that shares it. It contains a
- * duration, which stays valid if a clock is set.
+ * One endpoint's token bucket, as plain JSON for every process that shares it. A call may be sent
+ * when `dueMs` is 0 or less, and takes a token then: a period more until the next. The queue of the
+ * endpoint (`endpoint-queue.ts`) waits until then. A duration stays valid if a clock is set.
  */
 export interface Bucket {
   /** The store's time, in milliseconds. */
@@ -49,7 +50,7 @@ export const shareLimit = (
  */
 const unusedPart = ({ burst }: RateLimit): number => (burst === 1 ? 0.001 : 0.05);
 
-/** The lowest `dueMs` of a bucket from which calls were sent. */
+/** The `dueMs` of a full bucket, without the part of a token that stays unused. */
 const fullestMs = (limit: RateLimit): number =>
   (1 + unusedPart(limit) - limit.burst) * limit.periodMs;
 

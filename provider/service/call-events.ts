@@ -28,8 +28,11 @@ export type CallEvent =
       readonly longestMs: number;
     };
 
-/** Has the pace give a call its turn, and reports when it begins to wait and when that is over. */
-export const observeTurns = async (
+/**
+ * Sends a call when its pace (`provider/pacing/endpoint-queue.ts`) gives it its turn, and reports
+ * when it begins to wait and when that is over.
+ */
+export const sendInItsTurn = async (
   { pace, onEvent }: { readonly pace: Pace; readonly onEvent: (event: CallEvent) => void },
   call: ObservedCall,
   send: () => Promise<HttpResponse>,

@@ -11,7 +11,7 @@ import {
   judgeAnswer,
   unansweredCall,
 } from "./answer.js";
-import { type ObservedCall, observeAttempt, observeTurns } from "./call-events.js";
+import { type ObservedCall, observeAttempt, sendInItsTurn } from "./call-events.js";
 import type { Operation } from "./operations.js";
 import { foreignError, secretsOfRunningCall } from "./redaction.js";
 import { keepUnknownEffect, mayRepeat, withRetry } from "./retry.js";
@@ -72,7 +72,7 @@ export const serviceRequest = (parts: TokenParts, tokens: AccessTokens): DatedRe
           sendSigned(parts, signed, token),
         );
       };
-      const response = await observeTurns(parts, observed, send, call.signal);
+      const response = await sendInItsTurn(parts, observed, send, call.signal);
       return { call: signed, response };
     };
 
@@ -85,6 +85,7 @@ export const serviceRequest = (parts: TokenParts, tokens: AccessTokens): DatedRe
       return { ...again, call: hideToken(again.call, token) };
     };
 
+    // A POST that may have had an effect is never repeated here: its caller looks for the object first.
     return withRetry(
       keepUnknownEffect(async () => judgeAnswer(await sendAuthorized())),
       (error, failures) => mayRepeat(operation, error, failures),

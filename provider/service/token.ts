@@ -1,7 +1,7 @@
 import type { Clock } from "../kernel/clock.js";
 import { ConversationError, type ErrorDetails, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject, jsonIn } from "../kernel/json.js";
-import { type CallEvent, type ObservedCall, observeAttempt, observeTurns } from "./call-events.js";
+import { type CallEvent, type ObservedCall, observeAttempt, sendInItsTurn } from "./call-events.js";
 import type { Endpoint } from "./operations.js";
 import type { Pace } from "./pace.js";
 import { clientSecrets, foreignError, shownText } from "./redaction.js";
@@ -157,7 +157,7 @@ const fetchGrant = (parts: TokenParts, tokenFor?: ObservedCall): Promise<TokenGr
     }
   };
   const askOnce = async (): Promise<TokenGrant> => {
-    const response = await observeTurns(parts, call, send, signal);
+    const response = await sendInItsTurn(parts, call, send, signal);
     const { status, broken } = response;
     if (broken && status >= 200 && status <= 299)
       throw lostConnection({ sent: true, cause: broken });
