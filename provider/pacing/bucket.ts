@@ -30,17 +30,16 @@ export interface Bucket {
  */
 const driftPart = 1.0005;
 
-/** Returns the part of a burst that may be used: the given fraction, but at least one call. */
-export const burstShare = (burst: number, share: number): number =>
-  Math.max(1, Math.floor(burst * share));
-
-/** Returns the part of an endpoint's limit that may be used, a fraction of its rate and burst. */
+/**
+ * Returns the part of an endpoint's limit that may be used, a fraction of its rate and burst, but at
+ * least one call.
+ */
 export const shareLimit = (
   { rate, burst }: Pick<EndpointLimit, "rate" | "burst">,
   share: number,
 ): RateLimit => ({
   periodMs: (1000 / (rate * share)) * driftPart,
-  burst: burstShare(burst, share),
+  burst: Math.max(1, Math.floor(burst * share)),
 });
 
 /**

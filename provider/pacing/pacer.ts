@@ -137,8 +137,8 @@ class TenantPlan {
     this.current = options.plan ?? "enterprise";
   }
 
-  /** Returns a listener for the answers of one endpoint. */
-  watch(rateOn: (plan: Plan) => number): QueueOptions["onAnswer"] {
+  /** Returns a listener for the answers of one endpoint. @param limitOn its limit on each plan */
+  watch(limitOn: (plan: Plan) => RateLimit): QueueOptions["onAnswer"] {
     let [refusals, accepted, plan] = [0, 0, this.current];
     return (answer) => {
       if (plan !== this.current) [refusals, accepted, plan] = [0, 0, this.current];
@@ -148,10 +148,11 @@ class TenantPlan {
         refusals = 0;
         this.#reportGuess();
       }
+      if (answer === "accepted") return;
       const lower = plans
         .slice(0, plans.indexOf(plan))
-        .findLast((other) => rateOn(other) < rateOn(plan));
-      if (answer === "accepted" || lower === undefined) return;
+        .findLast((other) => limitOn(other).periodMs > limitOn(plan).periodMs);
+      if (lower === undefined) return;
       if (this.#options.plan === undefined && refusals >= mostRefusals) this.current = lower;
       if (this.#options.plan !== undefined && refusals >= mostConfiguredRefusals)
         this.#reportDoubt();
@@ -193,17 +194,23 @@ export const pacedCalls = (options: PacingOptions): Pace => {
   const shared = { totalMs, announcedMs: shortMs, onWait: harmless(options.onWait) };
   return queueByEndpoint((endpoint) => {
     if (isToken(endpoint) || isUnlimited) return { ...unlimited(clock), ...shared };
-    const limitOn = (on: Plan) => {
-      const limit = limits(endpoint, on);
-      return { rate: limit.rate, burst: burst ?? limit.burst };
+    // The queue asks several times for each call.
+    const limitByPlan = new Map<Plan, RateLimit>();
+    const limitOn = (on: Plan): RateLimit => {
+      const known = limitByPlan.get(on);
+      if (known) return known;
+      const { rate, burst: documented } = limits(endpoint, on);
+      const limit = shareLimit({ rate, burst: burst ?? documented }, share);
+      limitByPlan.set(on, limit);
+      return limit;
     };
     return {
       clock,
       store,
       ...shared,
       key: `${tenant}:${endpointName(endpoint)}`,
-      limit: () => shareLimit(limitOn(plan.current), share),
-      onAnswer: plan.watch((on) => limitOn(on).rate),
+      limit: () => limitOn(plan.current),
+      onAnswer: plan.watch(limitOn),
     };
   });
 };
@@ -242,7 +249,7 @@ export const servicePaces = (settings: Settings, options: ServicePacesOptions): 
   };
 };
 
-export interface SharedBucketsOptions {
+interface SharedBucketsOptions {
   readonly clock: Clock;
   /**
    * URL of Redis. If omitted, the buckets are shared at most among this user's processes on this
