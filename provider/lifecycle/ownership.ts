@@ -78,7 +78,7 @@ export const readNeededStates = async (
  * Returns the objects that carry a resource's mark, do not appear to be copies, and do not belong
  * to another resource in this run or in a visible state.
  */
-export const findOwnObjects = (
+const findOwnObjects = (
   declared: Declared,
   objects: readonly SeenObject[],
   states?: ObjectHolders,

@@ -10,7 +10,6 @@ import {
   type Mark,
   markOn,
   nameOnWire,
-  readMark,
 } from "./ownership/mark.js";
 import type { Found } from "./refusals.js";
 import type { Declared } from "./resource.js";
@@ -64,35 +63,47 @@ export const listObjects = async (declared: Declared): Promise<KnownObjects> => 
 export const seeObjects = (
   declared: Declared,
   objects: Listing["objects"],
-): readonly SeenObject[] => Array.from(objects, ([id, wire]) => seeObject(declared, id, wire));
+): readonly SeenObject[] => {
+  const see = seeFor(declared);
+  return Array.from(objects, ([id, wire]) => see(id, wire));
+};
 
 /** Classifies one object from the point of view of one resource. */
-export const seeObject = (declared: Declared, id: string, wire: WireObject): SeenObject => {
+export const seeObject = (declared: Declared, id: string, wire: WireObject): SeenObject =>
+  seeFor(declared)(id, wire);
+
+/** What does not depend on the object is decided once: every creation looks at all objects of its kind. */
+const seeFor = (declared: Declared) => {
   const { definition, properties } = declared;
   const { [declared.nameKey]: nameField, description: textField } = definition.fields;
-  const { description, created } = wire;
-  const name = wire[declared.nameOnWire];
-  const mark = readMarkOnce(wire);
-  const isOurs =
-    mark !== undefined && declared.mark !== undefined && isSameResource(mark, declared.mark);
-  // Most names have only one form, and then a simple comparison is enough.
-  const haveOneForm = hasOneForm(declared.name) && hasOneForm(name);
-  const isNamed =
-    nameField !== undefined &&
-    (name === declared.name || (!haveOneForm && sameMeaning(nameField, name, declared.name)));
   const given = properties.fields.description;
-  const isGiven =
-    mark && textField && given !== undefined && sameMeaning(textField, description, given);
-  return {
-    id,
-    wire,
-    mark,
-    addedMark: isGiven ? undefined : mark,
-    isOurs,
-    isOwn: isOurs && !isCopy(mark, name, created),
-    isNamed,
-    mayBeNamed: isNamed || !(typeof name === "string" || typeof name === "number"),
-    isRoomless: typeof description === "string" && !hasRoom(declared, description),
+  const isPlain = nameField?.type === "text" && !nameField.json && !nameField.format;
+  const isPlainWanted = isPlain && hasOneForm(declared.name);
+  return (id: string, wire: WireObject): SeenObject => {
+    const { description, created } = wire;
+    const name = wire[declared.nameOnWire];
+    const { mark, hasPlainName } = readFacts(name, wire);
+    const isOurs =
+      mark !== undefined && declared.mark !== undefined && isSameResource(mark, declared.mark);
+    // Most names have only one form, and then a simple comparison is enough.
+    const isNamed =
+      nameField !== undefined &&
+      (hasPlainName && isPlainWanted
+        ? name === declared.name
+        : sameMeaning(nameField, name, declared.name));
+    const isGiven =
+      mark && textField && given !== undefined && sameMeaning(textField, description, given);
+    return {
+      id,
+      wire,
+      mark,
+      addedMark: isGiven ? undefined : mark,
+      isOurs,
+      isOwn: isOurs && !isCopy(mark, name, created),
+      isNamed,
+      mayBeNamed: isNamed || !(typeof name === "string" || typeof name === "number"),
+      isRoomless: typeof description === "string" && !hasRoom(declared, description),
+    };
   };
 };
 
@@ -100,12 +111,21 @@ export const seeObject = (declared: Declared, id: string, wire: WireObject): See
 const hasOneForm = (name: unknown): boolean =>
   typeof name === "string" && /^[!-~](?:[ -~]*[!-~])?$/.test(name);
 
-/** Every creation looks at all objects of its kind, so each mark is read once. */
-const knownMarks = new WeakMap<WireObject, Mark | undefined>();
+/** The facts about an object that are the same for every resource. */
+interface ObjectFacts {
+  readonly mark: Mark | undefined;
+  readonly hasPlainName: boolean;
+}
 
-const readMarkOnce = (wire: WireObject): Mark | undefined => {
-  if (!knownMarks.has(wire)) knownMarks.set(wire, readMark(wire.description).mark);
-  return knownMarks.get(wire);
+/** They are read once: all objects of a list are of one kind, and so have one name. */
+const knownFacts = new WeakMap<WireObject, ObjectFacts>();
+
+const readFacts = (name: unknown, wire: WireObject): ObjectFacts => {
+  const known = knownFacts.get(wire);
+  if (known) return known;
+  const facts = { mark: markOn(wire), hasPlainName: hasOneForm(name) };
+  knownFacts.set(wire, facts);
+  return facts;
 };
 
 /**
