@@ -46,7 +46,7 @@ GO
 }
 
 for release in 3.259.0 3.276.0; do
-  mkdir "$folder/work/$release" && cd "$folder/work/$release"
+  mkdir "../$release" && cd "../$release"
   printf 'module finding\n\ngo 1.26\n\nrequire github.com/pulumi/pulumi/pkg/v3 v%s\n' $release >go.mod
   echo "Generator $release"
   generate '{}' ''
