@@ -14,7 +14,7 @@ import { defaultScopes } from "../provider/service/operations.js";
 import { kind } from "./session.js";
 
 /** One command of Pulumi's, in seconds. */
-export interface CommandFigure {
+interface CommandFigure {
   readonly command: string;
   /**
    * With a dynamic provider that makes the same calls and does nothing else, and resources that have

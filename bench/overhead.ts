@@ -10,7 +10,7 @@ import { setUpOperation } from "../provider/service/operations.js";
 import { readSettings } from "../provider/service/settings.js";
 import { inSlots, kind } from "./session.js";
 
-export interface Speed {
+interface Speed {
   readonly requestsPerSecond: number;
   readonly cpuMicrosecondsPerRequest: number;
 }

@@ -14,7 +14,7 @@ import {
  * The other load on the bucket. `alone`: none, it is full at the start. `empty`: others have just
  * used it up. `shared`: others want half of its rate all the time.
  */
-export type Situation = "alone" | "empty" | "shared";
+type Situation = "alone" | "empty" | "shared";
 
 /** One client that created objects of one kind on one plan. */
 export interface CreationFigure {

@@ -67,7 +67,7 @@ export const savedSchema = z.strictObject({
 });
 
 /** What differs between two accounts. */
-export type Comparison = Printed<z.output<typeof comparisonSchema>>;
+type Comparison = Printed<z.output<typeof comparisonSchema>>;
 
 type SideDifference = Comparison["different"][number]["differences"][number];
 
@@ -83,7 +83,9 @@ const findDifferences = (
   const [left, right] = linkedFields(a, b);
   const forward = changesOf(definition.fields, left, right).map(
     ({ path, from, to }): SideDifference => ({
-      ...{ path, ...valueIn("a", path, from), ...valueIn("b", path, to) },
+      path,
+      ...valueIn("a", path, from),
+      ...valueIn("b", path, to),
     }),
   );
   const known = new Set(forward.map(({ path }) => path));

@@ -32,7 +32,9 @@ const describeNeighbours = (
   const keyOf = ({ definition: { kind }, id }: SourceObject): string => `${kind} ${id}`;
   const edges = objects.flatMap((object) =>
     referencesIn(object.definition.fields, object.fields).map(({ to, id, path }) => ({
-      ...{ from: keyOf(object), to: `${to.kind} ${id}`, path },
+      from: keyOf(object),
+      to: `${to.kind} ${id}`,
+      path,
     })),
   );
   const [out, into] = [Map.groupBy(edges, ({ from }) => from), Map.groupBy(edges, ({ to }) => to)];
@@ -194,7 +196,8 @@ export const matchObjects = (a: AccountSource, b: AccountSource): MatchedObjects
     pairBy(definition, "references", whereItLeads, [isSameShape]);
   }
   return {
-    ...{ pairs, linkedFields },
+    pairs,
+    linkedFields,
     onlyInA: missingIn(free.a, b),
     onlyInB: missingIn(free.b, a),
   };

@@ -170,7 +170,10 @@ const compareObject = async (
 };
 
 const shownManaged = ({ item: { definition, name, id, resource } }: ComparedObject) => ({
-  ...{ kind: definition.kind, name, id, urn: resource?.urn ?? "" },
+  kind: definition.kind,
+  name,
+  id,
+  urn: resource?.urn ?? "",
 });
 
 const findChanger = (
@@ -224,7 +227,8 @@ const findChanges = (objects: readonly ComparedObject[], inventory: Inventory) =
     if (paths.length > 0)
       uncheckable.push({
         ...shownManaged(object),
-        ...{ paths, ...(changedSince ? { changedSince } : {}) },
+        paths,
+        ...(changedSince ? { changedSince } : {}),
       });
   }
   return { changed, uncheckable };
@@ -279,8 +283,11 @@ const findBeside = ({ items }: Inventory) => {
     else if (standing === "leftover" && isPending) begun.push(`${shown.kind} "${name}" (ID ${id})`);
     else
       unmanaged.push({
-        ...{ ...shown, standing, ...(mark ? { label } : {}) },
-        ...{ ...textIn(live, "created"), ...textIn(live, "modified") },
+        ...shown,
+        standing,
+        ...(mark ? { label } : {}),
+        ...textIn(live, "created"),
+        ...textIn(live, "modified"),
       });
   }
   return { unmanaged, otherStacks, begun };

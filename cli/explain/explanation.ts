@@ -84,7 +84,7 @@ type OrchestrationObject = z.infer<typeof orchestrationSchema>;
 type ChannelObject = z.infer<typeof channelSchema>;
 
 /** The objects that decide who gets which message, by ID; accounts in order of creation. */
-export interface SetUpObjects {
+interface SetUpObjects {
   readonly accounts: readonly AccountObject[];
   readonly channels: ReadonlyMap<string, ChannelObject>;
   readonly orchestrations: ReadonlyMap<string, OrchestrationObject>;

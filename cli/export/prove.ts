@@ -112,7 +112,9 @@ const environment = (
     // What one run has compiled, the next one need not.
     NODE_COMPILE_CACHE: join(temporary, "node"),
     // What Pulumi leaves behind when it is killed disappears with the folder.
-    ...{ TMPDIR: temporary, TMP: temporary, TEMP: temporary },
+    TMPDIR: temporary,
+    TMP: temporary,
+    TEMP: temporary,
     ...ownPulumi({
       home: join(folder, "home"),
       backend: join(folder, "backend"),

@@ -35,7 +35,7 @@ const planForecastSchema = z.strictObject({
 });
 
 /** Schema of one forecast. */
-export const forecastSchema = z.strictObject({
+const forecastSchema = z.strictObject({
   operation: z.enum(forecastOperations),
   plan: z.enum(plans),
   parallel: z.int().min(1),

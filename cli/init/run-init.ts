@@ -81,7 +81,10 @@ const projectSteps =
   (cwd: string, env: NodeJS.ProcessEnv, signal: AbortSignal | undefined): ProjectStep =>
   (command, args, input = "") =>
     runCommand(command, args, {
-      ...{ cwd, input, signal, timeoutMs: LONGEST_MS },
+      cwd,
+      input,
+      signal,
+      timeoutMs: LONGEST_MS,
       env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" },
     }).then(reasonOf, messageOf);
 

@@ -33,7 +33,7 @@ import {
   readingNotes,
 } from "./open-account.js";
 import { exportStack, type OpenStack, openStack } from "./open-stack.js";
-import { type AccountReading, unreadAmong } from "./read-account.js";
+import { type AccountReading, unreadKinds } from "./read-account.js";
 import { type AccountName, accountsIn, settingsOfNames } from "./stack-accounts.js";
 
 /** An object in a program's terms and without secrets, wherever it was read. */
@@ -139,7 +139,9 @@ export const savedAccount = (
 ): z.infer<typeof savedSchema> => ({
   format: "pulumi-conversation account",
   version: 1,
-  ...{ baseUrl, readAt, consistent },
+  baseUrl,
+  readAt,
+  consistent,
   kinds: kinds.map(({ definition, objects, problem }) => ({
     kind: definition.kind,
     objects: [...objects].map(([id, wire]) => {
@@ -152,9 +154,7 @@ export const savedAccount = (
 
 /** What is missing in a reading, for comparisons and for messages. */
 const gapsIn = (title: string, reading: Parameters<typeof readingNotes>[0]) => ({
-  unread: unreadAmong(reading.kinds).map(({ definition: { kind }, problem }) => ({
-    ...{ kind, problem },
-  })),
+  unread: unreadKinds(reading.kinds),
   consistent: reading.consistent,
   notes: readingNotes(reading).map((note) => `${title}: ${note}`),
 });
@@ -357,7 +357,8 @@ export const readStackAndAccounts = async (
       ...live
     } = await readLiveSource(account.names[0], options, settings);
     read.push({
-      ...{ ...live, consistent },
+      ...live,
+      consistent,
       objects: live.objects.map((each) => ({ ...each, tenant })),
       unread: unread.map((each) => ({ ...each, tenant })),
     });

@@ -28,7 +28,7 @@ import {
 } from "../pulumi/stack-documents.js";
 import { readingNotes, type ServiceAccess } from "./open-account.js";
 import type { OpenStack, StackNames } from "./open-stack.js";
-import { type AccountReading, type KindReading, readAccount, unreadAmong } from "./read-account.js";
+import { type AccountReading, type KindReading, readAccount, unreadKinds } from "./read-account.js";
 import { type AccountName, openAccounts, type StackAccountOptions } from "./stack-accounts.js";
 
 /** An account with all its objects. */
@@ -88,7 +88,7 @@ export interface InventoryItem {
 }
 
 /** What was read of a stack and its accounts: the accounts first, the states after them. */
-export interface StackReading {
+interface StackReading {
   readonly names: StackNames;
   /** The state of the stack. */
   readonly document: StackExport;
@@ -157,7 +157,9 @@ export const judgeObjects = (
       isOwn: mark !== undefined && own?.has(mark.stack) === true,
       isCopy: isCopied === true,
       isPending: begun.has(key),
-      ...{ heldBy, readBy, markedBeside },
+      heldBy,
+      readBy,
+      markedBeside,
     };
   };
 };
@@ -205,7 +207,7 @@ export const inventoryOf = (reading: StackReading): Inventory => {
     ...reading,
     items: [...managed, ...others],
     kinds,
-    unread: unreadAmong(kinds).map(({ definition: { kind }, problem }) => ({ kind, problem })),
+    unread: unreadKinds(kinds),
     consistent: accounts.every((account) => account.reading.consistent),
     gaps: accounts.flatMap((account) => readingNotes(account.reading)),
   };

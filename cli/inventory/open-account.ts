@@ -102,7 +102,8 @@ export const accessService = (
     );
   const reportRepeats = reportsFirst(say);
   const service = connectService(settings, {
-    ...{ pace, clock },
+    pace,
+    clock,
     onEvent: (event) => {
       if (event.type === "repeating") reportRepeats(event.error, event.longestMs);
     },
@@ -137,7 +138,9 @@ export const askService = (
 ): Service => {
   const transport = httpTransport({ callTimeoutMs: longestCallMs, environment });
   return connectService(settings, {
-    ...{ transport, pace: waitOutRefusals(), retry: { retries: 0 } },
+    transport,
+    pace: waitOutRefusals(),
+    retry: { retries: 0 },
     ...(signal ? { signal } : {}),
   });
 };

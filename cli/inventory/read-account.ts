@@ -49,6 +49,12 @@ export const unreadAmong = (
     problem === undefined ? [] : [{ definition, problem }],
   );
 
+/** The same for JSON, and for messages that name the kind. */
+export const unreadKinds = (
+  kinds: Parameters<typeof unreadAmong>[0],
+): readonly { readonly kind: string; readonly problem: string }[] =>
+  unreadAmong(kinds).map(({ definition: { kind }, problem }) => ({ kind, problem }));
+
 /** Kinds with references to objects that no list has, among the kinds whose lists are whole, and those kinds. */
 const danglingAmong = ({ kinds }: AccountLists): readonly string[] => {
   const whole = new Map(

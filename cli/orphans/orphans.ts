@@ -103,7 +103,11 @@ const shownOrphan = (orphan: Orphan): FoundOrphan => {
   const { definition, name, id, mark, standing, isPending, heldBy, readBy } = orphan;
   const holders = [...heldBy, ...readBy].map(({ stack, urn }) => ({ stack, urn }));
   return {
-    ...{ kind: definition.kind, name, id, label: mark.label, standing },
+    kind: definition.kind,
+    name,
+    id,
+    label: mark.label,
+    standing,
     ...(isPending ? { pending: true as const } : {}),
     ...(holders.length > 0 ? { heldBy: holders } : {}),
   };

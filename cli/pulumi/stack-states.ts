@@ -67,7 +67,10 @@ const holdingOf = (
   const serial = textAt(resource.outputs, "serial");
   return [
     {
-      ...{ ...place, urn, kind, id },
+      ...place,
+      urn,
+      kind,
+      id,
       ...(owner ? { owner } : {}),
       ...(written && written !== owner ? { writtenOwner: written } : {}),
       ...(serial ? { serial } : {}),

@@ -144,7 +144,11 @@ export class CopiedStack {
 
   #run(args: readonly string[], cwd: string, options: CommandOptions = {}): Promise<Ended> {
     return runCommand(this.original.stack.place.command, [...args, "--non-interactive"], {
-      ...{ cwd, env: this.#env, signal: this.options.signal, stops: pulumiStops, ...options },
+      cwd,
+      env: this.#env,
+      signal: this.options.signal,
+      stops: pulumiStops,
+      ...options,
     });
   }
 

@@ -25,7 +25,7 @@ import { isChannelType, type SetUp } from "./recipients.js";
 export const contentPath = "/assets-content";
 
 /** The purpose of a signed URL: POST uploads the content, GET downloads it. */
-export type TransferMethod = "POST" | "GET";
+type TransferMethod = "POST" | "GET";
 
 /** A signed URL as the asset operations return it. */
 interface SignedUrl {

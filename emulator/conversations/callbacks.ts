@@ -296,7 +296,7 @@ const explainFailure = (error: unknown, url: string): CallbackFailure => {
 };
 
 /** How one call to a callback ended. */
-export interface CallbackOutcome {
+interface CallbackOutcome {
   readonly url: string;
   readonly status?: number;
   readonly error?: string;

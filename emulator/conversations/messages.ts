@@ -25,7 +25,7 @@ export const messageTypesOf = (sender: SenderKind): readonly string[] =>
   messageTypes.filter((type) => maySend(sender, type));
 
 /** The kind of sender for a word in the wire format; undefined if there is none. */
-export const senderKindOf = (word: unknown, switches: Switches): SenderKind | undefined =>
+const senderKindOf = (word: unknown, switches: Switches): SenderKind | undefined =>
   senderKinds.find((kind) => vendorWord(kind, switches) === word);
 
 /** The side of a conversation that a kind of sender belongs to. */

@@ -61,7 +61,7 @@ export type StoredObject = JsonObject & {
  * Whether a value is an ISO 8601 date-time, the format of `created` and `modified` (public
  * reference).
  */
-export const isDateTime = (value: unknown): value is string =>
+const isDateTime = (value: unknown): value is string =>
   typeof value === "string" &&
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i.test(value) &&
   !Number.isNaN(Date.parse(value));

@@ -25,7 +25,7 @@ import { holdsSecret } from "./secrets.js";
 /**
  * Returns text in a normal form, with composed characters (NFC) and only line feeds as line breaks.
  */
-export const plainText = (text: string): string =>
+const plainText = (text: string): string =>
   /^[\t\n -~]*$/.test(text) ? text : text.normalize("NFC").replaceAll(/\r\n?/g, "\n");
 
 const samePlain = (a: string, b: string): boolean => plainText(a) === plainText(b);

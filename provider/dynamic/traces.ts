@@ -124,7 +124,11 @@ export const runTraces = ({
   };
 
   const newStep = (name: string, above: () => Api.Context, more: Partial<Step> = {}): Step => ({
-    ...{ name, above, from: now(), attributes: {}, ...more },
+    name,
+    above,
+    from: now(),
+    attributes: {},
+    ...more,
   });
 
   const begun = (step: Step): Api.Span => {

@@ -58,7 +58,11 @@ export const clientParts = (
   const { clock = systemClock, transport = httpTransport(), retry, signal } = options;
   const closing = new AbortController();
   const parts: TokenParts = {
-    ...{ settings, secrets: clientSecrets(settings), clock, transport, retry },
+    settings,
+    secrets: clientSecrets(settings),
+    clock,
+    transport,
+    retry,
     pace: options.pace,
     headers: {
       accept: "application/json",

@@ -164,7 +164,9 @@ const fetchGrant = (parts: TokenParts, tokenFor?: ObservedCall): Promise<TokenGr
     return readGrant(settings, response);
   };
   return withRetry(askOnce, mayAskAgain, {
-    ...{ limits, signal, clock },
+    limits,
+    signal,
+    clock,
     onRepeat: (error, longestMs) => onEvent({ type: "repeating", call, error, longestMs }),
   });
 };

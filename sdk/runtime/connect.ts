@@ -258,7 +258,10 @@ const openConnection = (settings: Settings, options: ConnectionOptions) => {
       : servicePaces(settings, { ...options, clock });
   const tokens = accessTokens(parts);
   return {
-    ...{ clock, onEvent, signal: parts.signal, pace: paces.pace },
+    clock,
+    onEvent,
+    signal: parts.signal,
+    pace: paces.pace,
     /** Calls of a service, in the pace given. */
     request: (baseUrl: string, pace: Pace): Request => {
       const request = serviceRequest(

@@ -357,7 +357,10 @@ const checkExchange = (exchange: CodeExchange) => {
   const fetch: FetchLike = exchange.fetch ?? ((address, init) => globalThis.fetch(address, init));
   const form = {
     grant_type: "authorization_code",
-    ...{ code, redirect_uri: redirectUri, client_id: clientId, code_verifier: verifier },
+    code,
+    redirect_uri: redirectUri,
+    client_id: clientId,
+    code_verifier: verifier,
   };
   return { url, body: new URLSearchParams(form).toString(), fetch, signal, timeoutMs };
 };

@@ -66,7 +66,7 @@ export const objectKey = ({ collection, id }) => `${collection}/${id}`;
 /** Everything that a look can give, with what it answers, and the objects by their keys. @typedef {{ readonly [N in keyof PageChanges]: Exclude<PageChanges[N], undefined> } & { readonly question: Question, readonly objects: ReadonlyMap<string, GraphObject> }} Known */
 
 /** What is known after another look. Parts that did not change stay the same. @param {Known | undefined} known @param {PageChanges} changes @param {Question} question */
-export const takeChanges = (known, changes, question) => {
+const takeChanges = (known, changes, question) => {
   const objects = changes.account && {
     objects: new Map(changes.account.objects.map((each) => [objectKey(each), each])),
   };

@@ -163,7 +163,7 @@ export const CallsView = ({ page }) => {
 export const deliveryOutcome = ({ status, error = "no response" }) => String(status ?? error);
 
 /** The last attempts of the deliveries that failed so far, the newest first. @template {Pick<ShownDelivery, "delivery" | "failure">} T @param {readonly Placed<T>[]} items the newest first */
-export const findUndelivered = (items) => {
+const findUndelivered = (items) => {
   const last = new Map(items.toReversed().map((item) => [item.entry.delivery, item]));
   return items.filter((item) => item.entry.failure && last.get(item.entry.delivery) === item);
 };
@@ -171,7 +171,7 @@ export const findUndelivered = (items) => {
 /** @typedef {Pick<ShownDelivery, "delivery" | "attempt" | "failure">} Attempt */
 
 /** What became of a delivery after a failed attempt. @param {readonly Attempt[]} entries @param {Attempt} entry @param {string} next what a person can do */
-export const describeRest = (entries, { delivery, attempt, failure }, next) => {
+const describeRest = (entries, { delivery, attempt, failure }, next) => {
   const last = entries.findLast((entry) => entry.delivery === delivery);
   if (last && !last.failure) return `Attempt ${last.attempt} delivered the message.`;
   if (last && last.attempt > attempt) return `Attempt ${last.attempt} failed, too. ${next}`;
