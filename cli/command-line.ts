@@ -15,10 +15,9 @@ import { wrappedText } from "./terminal/columns.js";
 
 /** An option for commander, with an error that says what is wrong with its text. */
 const parserOf = (key: string, spec: OptionSpec<unknown>): Option => {
-  const { value, doc, short, choices, fallback, environment, isNegated, isRequired } = spec;
+  const { value, doc, choices, fallback, environment, isNegated, isRequired } = spec;
   const name = isNegated ? optionName(key).replace("--", "--no-") : optionName(key);
-  const flags = [...(short ? [short] : []), name].join(", ");
-  const option = new Option(value === undefined ? flags : `${flags} ${value}`, doc);
+  const option = new Option(value === undefined ? name : `${name} ${value}`, doc);
   if (isRequired) option.makeOptionMandatory();
   if (choices) option.choices(choices);
   if (environment) option.env(environment);

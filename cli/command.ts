@@ -22,8 +22,6 @@ export interface OptionSpec<V> {
   /** Follows the name, such as `<file>`, `[secret]`, or `<what...>`. Absent if nothing does. */
   readonly value?: string;
   readonly doc: string;
-  /** Such as `-y`. */
-  readonly short?: string;
   readonly choices?: readonly string[];
   /** Its value if it is not given. */
   readonly fallback?: V;

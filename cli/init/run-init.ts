@@ -1,25 +1,19 @@
-import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { makeFolders } from "../../provider/kernel/files.js";
 import type { Printed } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
-import {
-  configOption,
-  environmentOfPackages,
-  withoutSecretSettings,
-} from "../../provider/service/settings.js";
+import { environmentOfPackages } from "../../provider/service/settings.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { cachedPulumi } from "../get-pulumi/get-pulumi.js";
 import { type PackedPackage, packedPackage } from "../packed-package.js";
 import { oldNodeNote } from "../program-node.js";
 import { type Ended, runCommand } from "../pulumi/processes.js";
-import { environmentWith, findProgram } from "../pulumi/pulumi-cli.js";
+import { findProgram } from "../pulumi/pulumi-cli.js";
 import { wrapped } from "../terminal/columns.js";
 import type { Progress } from "../terminal/progress.js";
-import { type Ask, type InitAnswers, type InitFlags, initAnswers } from "./init-answers.js";
-import { type ProjectFile, templateProject } from "./template-project.js";
+import { type Pipeline, type ProjectFile, templateProject } from "./template-project.js";
 
 /** Files that a folder may hold before a project is made there. */
 const harmless = new Set([".git", ".gitattributes", "LICENSE", "LICENSE.md"]);
@@ -54,13 +48,6 @@ const writeProject = (folder: string, files: readonly ProjectFile[]): void => {
   }
 };
 
-/** Runs one of the commands that complete a project; returns why it did not work, or undefined. */
-type ProjectStep = (
-  command: string,
-  args: readonly string[],
-  input?: string,
-) => Promise<string | undefined>;
-
 /** npm gives its reason first, after a code; the path of its log comes last. */
 const npmReason = (lines: readonly string[]): string | undefined =>
   lines
@@ -76,200 +63,46 @@ const reasonOf = ({ code, lastLines }: Ended): string | undefined => {
 
 const LONGEST_MS = 600_000;
 
-/** Steps in the folder of a project. */
-const projectSteps =
-  (cwd: string, env: NodeJS.ProcessEnv, signal: AbortSignal | undefined): ProjectStep =>
-  (command, args, input = "") =>
-    runCommand(command, args, {
-      cwd,
-      input,
-      signal,
-      timeoutMs: LONGEST_MS,
-      env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" },
-    }).then(reasonOf, messageOf);
-
-/** How far the stack of a new project is set up. */
-interface StackStanding {
-  /** Whether it exists in Pulumi. */
-  readonly made: boolean;
-  /** Whether its configuration is complete as well. */
-  readonly configured: boolean;
-  /** What Pulumi said if something failed; undefined also if there is no Pulumi. */
-  readonly refusal?: string | undefined;
-  /** Folder of a Pulumi that is not on PATH; the next steps need it there. */
-  readonly bin?: string | undefined;
-}
-
-/** Secrets go through standard input: every process of the machine can read a command line. */
-const configure = async (
-  step: ProjectStep,
-  pulumi: string,
-  answers: InitAnswers,
-): Promise<string | undefined> => {
-  const { name, stack, settings, clientSecret } = answers;
-  const values = [
-    // Without --plaintext, Pulumi refuses what looks like a secret to it, such as a token URL.
-    ...Object.entries(settings).map(([key, value]) => [
-      `conversation:${key}`,
-      value,
-      "--plaintext",
-    ]),
-    ...(clientSecret ? [["conversation:clientSecret", clientSecret, "--secret"]] : []),
-    [`${name}:callbackSecret`, randomBytes(24).toString("base64url"), "--secret"],
-  ];
-  for (const [key = "", value, how = ""] of values) {
-    const args = ["config", "set", key, "--stack", stack, how, "--non-interactive"];
-    const reason = await step(pulumi, args, value);
-    if (reason) return reason;
-  }
-  return undefined;
-};
-
-/**
- * What a person has to do first if Pulumi refused a stack for lack of it: usual on a new machine.
- */
-const missingFirst = (refusal = ""): "login" | "passphrase" | undefined => {
-  if (/PULUMI_ACCESS_TOKEN|log ?in/i.test(refusal)) return "login";
-  return /passphrase must be set/.test(refusal) ? "passphrase" : undefined;
-};
-
-const laterFor = {
-  login: "you are not logged in to Pulumi",
-  passphrase: "it needs a passphrase",
-} as const;
-
-const noPulumi =
-  "pulumi is not on PATH. Install it (https://www.pulumi.com/docs/install/), and then create the stack.";
-
-/** Makes the first stack of a project with its configuration; reports what does not work. */
-const makeStack = async (
-  answers: InitAnswers,
-  folder: string,
-  { env, signal, progress }: InitOptions,
-): Promise<StackStanding> => {
-  const onPath = findProgram("pulumi", env.PATH);
-  const pulumi = onPath ?? cachedPulumi(env);
-  if (pulumi === undefined) {
-    progress.note(wrapped(noPulumi, 80).join("\n"));
-    return { made: false, configured: false };
-  }
-  const bin = dirname(pulumi);
-  const step = projectSteps(folder, environmentWith(bin, env), signal);
-  const doing = progress.step(`Creating stack ${answers.stack}`);
-  const init = await step(pulumi, ["stack", "init", answers.stack, "--non-interactive"]);
-  const refusal = init ?? (await configure(step, pulumi, answers));
-  const missing = missingFirst(refusal);
-  if (missing) {
-    doing.end();
-    const text = `Stack ${answers.stack} was not created: ${laterFor[missing]}. See the next steps.`;
-    progress.note(wrapped(text, 80).join("\n"));
-  } else if (refusal) doing.failed(`Stack ${answers.stack} is incomplete: ${refusal}`);
-  else doing.done(`Created stack ${answers.stack} with encrypted secrets`);
-  return {
-    made: init === undefined,
-    configured: refusal === undefined,
-    refusal,
-    bin: onPath === undefined ? bin : undefined,
-  };
-};
-
-/** What of a new project is done, and what is left. */
-interface ProjectStanding {
-  readonly stack: StackStanding;
-  /** Commands that fetch the packages; empty if that is done. */
-  readonly packages: readonly string[];
-  /** Whether the program is to run on an emulator. */
-  readonly emulator: boolean;
-}
-
-const passphrase = 'export PULUMI_CONFIG_PASSPHRASE="your own passphrase"';
-
-/** Commands that make Pulumi accept a stack that it refused, as far as its refusal shows. */
-const beforeTheStack = ({ stack, emulator }: ProjectStanding): readonly string[] => {
-  const missing = missingFirst(stack.refusal);
-  const path = stack.bin ? [`export PATH="${stack.bin}:$PATH"`] : [];
-  if (missing === "login")
-    return [
-      ...path,
-      ...(emulator ? ["pulumi login --local --non-interactive", passphrase] : ["pulumi login"]),
-    ];
-  return missing === "passphrase" ? [...path, passphrase] : path;
-};
-
-const theStack = (
-  { name, stack }: InitAnswers,
-  { made, configured, refusal = "" }: StackStanding,
-): readonly string[] => {
-  if (configured) return [];
-  // The stack of an earlier project of this name: using it is safe, as its objects stay its own.
-  const verb = /already exists/.test(refusal) ? "select" : "init";
-  return [
-    ...(made ? [] : [`pulumi stack ${verb} ${stack}`]),
-    `pulumi config set ${name}:callbackSecret --secret --stack ${stack}`,
-  ];
-};
-
-/**
- * Commands for settings of the service that the stack does not hold yet. Pulumi asks for missing
- * values.
- */
-const theSettings = (
-  { name, stack, settings, clientSecret }: InitAnswers,
-  { stack: { configured } }: ProjectStanding,
-): readonly string[] => {
-  const set = (...words: readonly string[]) =>
-    ["pulumi config set", ...words, "--stack", stack].join(" ");
-  const plain = (["baseUrl", "tokenUrl", "clientId", "scope"] as const)
-    .filter((key) => (settings[key] === undefined ? key !== "scope" : !configured))
-    .map((key) => {
-      const words = [configOption(key), `conversation:${key}`, settings[key]];
-      return set(...words.flatMap((word) => (word ? [word] : [])));
-    });
-  return [
-    ...["callbackHost", "notificationEmail"].map((key) => set(`${name}:${key}`)),
-    ...plain,
-    ...(clientSecret && configured ? [] : [set("conversation:clientSecret", "--secret")]),
-  ];
-};
-
-/** The kind of tenant shows in its token URL; without it, the person has to know. */
-const scopeNote =
-  "If your tenant is a commercial one, also set conversation:scope, to https://<API host>/auth/.default.";
-
-/** The commands that are left to do, in order. */
-const nextSteps = (answers: InitAnswers, standing: ProjectStanding): readonly string[] => [
-  ...standing.packages,
-  ...beforeTheStack(standing),
-  ...theStack(answers, standing.stack),
-  ...(standing.emulator ? [] : theSettings(answers, standing)),
-  "npm test",
-  standing.emulator ? "npm run emulator -- pulumi up" : "pulumi up",
-];
-
 /** Shape of what `init --json` prints. */
 export const newProjectSchema = z.strictObject({
   folder: z.string(),
   name: z.string(),
-  stack: z.string(),
   files: z.array(z.string()),
-  stackMade: z.boolean().describe("Whether the stack and its configuration were created"),
   next: z.array(z.string()).describe("The remaining commands, in order"),
 });
 
-export interface InitOptions extends InitFlags {
+export interface InitOptions {
   readonly folder: string;
+  /** Default: the folder's name. */
+  readonly name?: string;
+  readonly description?: string;
+  readonly pipeline?: Pipeline;
   /** Whether npm fetches the packages. */
   readonly install: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly progress: Progress;
-  /** Absent if nobody is asked. */
-  readonly ask?: Ask | undefined;
-  /** Ends the commands that complete the project. */
+  /** Ends npm. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** What was made, and what is left to do. */
 type NewProject = Printed<z.output<typeof newProjectSchema>>;
+
+/** A project name derived from the folder's. */
+const nameFor = (folder: string): string =>
+  basename(folder)
+    .replace(/[^A-Za-z0-9_.-]+/g, "-")
+    .replace(/^[^A-Za-z0-9]+/, "")
+    .slice(0, 100) || "conversation";
+
+/** Pulumi's rule for names of projects. @throws CommandFailure with exit code 2 */
+const assertName = (name: string): void => {
+  if (/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/.test(name)) return;
+  throw new CommandFailure(
+    `--name: ${JSON.stringify(name)} is not a valid name. Use at most 100 letters, digits, "_", "-", and ".", and begin with a letter or digit.`,
+    2,
+  );
+};
 
 /** Fetches the packages; returns the commands for it if that was not asked for or failed. */
 const fetchPackages = async (
@@ -277,14 +110,18 @@ const fetchPackages = async (
   { env, install, progress, signal }: InitOptions,
   packed: PackedPackage | undefined,
 ): Promise<readonly string[]> => {
-  const fetch = ["install", "--no-fund", "--no-audit"];
-  const [commands, npm] = [[...(packed ? [packed.pack] : []), fetch], findProgram("npm", env.PATH)];
   const left = [...(packed ? [packed.command] : []), "npm install"];
+  const npm = findProgram("npm", env.PATH);
   if (!install || !npm) return left;
   const doing = progress.step("Installing packages (npm install)");
-  const step = projectSteps(folder, environmentOfPackages(env), signal);
-  for (const args of commands) {
-    const reason = await step(npm, args);
+  const limits = { cwd: folder, env: environmentOfPackages(env), signal, timeoutMs: LONGEST_MS };
+  for (const args of [...(packed ? [packed.pack] : []), ["install", "--no-fund", "--no-audit"]]) {
+    const reason = await runCommand(npm, args, limits).then(reasonOf, messageOf);
+    if (signal?.aborted)
+      throw new CommandFailure(
+        `Interrupted. The project in ${folder} is incomplete. Remove it before you run the command again.`,
+        130,
+      );
     if (reason === undefined) continue;
     doing.failed(`npm ${args[0]} failed: ${reason}`);
     return left;
@@ -293,44 +130,44 @@ const fetchPackages = async (
   return [];
 };
 
-/** @throws CommandFailure with exit code 130 if the person wants the command to end */
-const assertOngoing = ({ signal }: InitOptions, folder: string): void => {
-  if (signal?.aborted)
-    throw new CommandFailure(
-      `Interrupted. The project in ${folder} is incomplete. Remove it before you run the command again.`,
-      130,
-    );
+/** Commands that put a Pulumi on PATH that the quick start fetched; a note if there is none. */
+const findPulumi = ({ env, progress }: InitOptions): readonly string[] => {
+  if (findProgram("pulumi", env.PATH)) return [];
+  const cached = cachedPulumi(env);
+  if (cached) return [`export PATH="${dirname(cached)}:$PATH"`];
+  const text =
+    "pulumi is not on PATH. Install it before the next steps: https://www.pulumi.com/docs/install/";
+  progress.note(wrapped(text, 80).join("\n"));
+  return [];
 };
 
 /**
- * Makes a new Pulumi project with a conversation account: files, packages, stack, and configuration.
- * What does not work is reported and becomes a next step; what was made stays.
+ * Makes a new Pulumi project with a conversation account: its files and packages.
  *
- * @throws CommandFailure if a flag is wrong, the folder is not empty, or the person stops
+ * @throws CommandFailure if an option is wrong, the folder is not empty, or the person stops
  */
 export const runInit = async (options: InitOptions): Promise<NewProject> => {
+  const { env, progress, pipeline = "none" } = options;
+  const { description = "A conversation account of the messaging hub" } = options;
   const folder = resolve(options.folder);
+  const name = options.name ?? nameFor(folder);
+  assertName(name);
   assertRoom(folder);
-  const secret = options.emulator ? undefined : options.env.CONVERSATION_CLIENT_SECRET;
-  const answers = await initAnswers(options, folder, secret, options.ask);
   const packed = packedPackage();
-  const files = templateProject({ ...answers, dependency: packed?.dependency });
+  const choices = { name, description, pipeline, dependency: packed?.dependency };
+  const files = templateProject(choices);
   writeProject(folder, files);
-  options.progress.note(`Wrote ${files.length} files to ${folder}`);
-  const { env, progress, emulator = false } = options;
+  progress.note(`Wrote ${files.length} files to ${folder}`);
   const packages = await fetchPackages(folder, options, packed);
-  assertOngoing(options, folder);
-  const standing = await makeStack(answers, folder, {
-    ...options,
-    env: withoutSecretSettings(env),
-  });
-  assertOngoing(options, folder);
   const tooOld = await oldNodeNote(env);
   if (tooOld !== undefined) progress.note(tooOld);
-  if (!emulator && answers.settings.tokenUrl === undefined)
-    progress.note(wrapped(scopeNote, 80).join("\n"));
-  const next = nextSteps(answers, { packages, stack: standing, emulator });
-  const { name, stack } = answers;
-  const paths = files.map(({ path }) => path);
-  return { folder, name, stack, files: paths, stackMade: standing.configured, next };
+  const next = [
+    ...packages,
+    ...findPulumi(options),
+    "pulumi stack init dev",
+    "pulumi config set callbackSecret --secret",
+    "npm test",
+    "npm run emulator -- pulumi up",
+  ];
+  return { folder, name, files: files.map(({ path }) => path), next };
 };

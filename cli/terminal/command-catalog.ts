@@ -34,7 +34,6 @@ export const catalogSchema = z.strictObject({
       options: z.array(
         z.strictObject({
           name: z.string().describe("Option name, such as `--out`"),
-          short: z.exactOptional(z.string()),
           value: z.exactOptional(z.string()).describe("Absent if the option takes no value"),
           doc: z.string(),
           choices: z.exactOptional(z.array(z.string())),
@@ -61,10 +60,9 @@ type Catalog = Printed<z.output<typeof catalogSchema>>;
 type CatalogCommand = Catalog["commands"][number];
 
 const optionOf = ([key, spec]: readonly [string, OptionSpec<unknown>]) => {
-  const { doc, short, value, choices, fallback, environment, isNegated, isRequired } = spec;
+  const { doc, value, choices, fallback, environment, isNegated, isRequired } = spec;
   return {
     name: isNegated ? optionName(key).replace("--", "--no-") : optionName(key),
-    ...(short === undefined ? {} : { short }),
     ...(value === undefined ? {} : { value }),
     doc,
     ...(choices ? { choices: [...choices] } : {}),

@@ -26,7 +26,7 @@ test("commands that are tried nowhere else print JSON of the documented shape", 
     ["compare", "stack:prod", "live"],
     ["compare", "live", "--save", "saved.json"],
     ["import", "--skip-managed"],
-    ["init", "new", "--no-install", "--emulator"],
+    ["init", "new", "--no-install"],
   ];
   for (const line of lines) {
     const { output, errors } = await project.tool([...line, "--json"]);

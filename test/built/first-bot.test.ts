@@ -133,6 +133,7 @@ const startEmulator = async (line: string): Promise<void> => {
 const steps: readonly (readonly [RegExp, (line: string) => unknown])[] = [
   [/^npx pulumi-conversation init /, (line) => inShell(`${line} --no-install`)],
   [/^npx pulumi-conversation emulator /, startEmulator],
+  [/^pulumi config set callbackSecret /, (line) => inShell(`${line} only-for-tests`)],
   [
     /^cd /,
     (line) => {

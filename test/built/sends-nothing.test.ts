@@ -120,7 +120,7 @@ afterAll(async () => {
 
 /** Every command, as a reader runs it. */
 const lines: Readonly<Record<string, readonly string[]>> = {
-  init: ["new-shop", "--emulator", "--no-install", "--yes"],
+  init: ["new-shop", "--no-install"],
   emulator: ["--", process.execPath, "-e", "0"],
   doctor: [],
   forecast: [],
