@@ -1,6 +1,5 @@
 import type { Emulator } from "../emulator/index.js";
-import type { SettingKey } from "../provider/service/setting-table.js";
-import { describeSettings } from "../provider/service/settings.js";
+import { describeSettings, type SettingKey } from "../provider/service/settings.js";
 
 /** What a program needs to reach an emulator. */
 type EmulatorAccess = Pick<Emulator, "baseUrl" | "tokenUrl" | "clientId" | "clientSecret">;

@@ -5,8 +5,11 @@ import { styleText } from "node:util";
 import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
-import type { Settings } from "../../provider/service/setting-table.js";
-import { describeSettings, type SettingSource } from "../../provider/service/settings.js";
+import {
+  describeSettings,
+  type SettingSource,
+  type Settings,
+} from "../../provider/service/settings.js";
 import { messageOf } from "../command.js";
 import { missingPulumiAdvice } from "../get-pulumi/get-pulumi.js";
 import { elsewhereAdvice, stateStanding } from "../inventory/objects-elsewhere.js";

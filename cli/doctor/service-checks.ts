@@ -2,14 +2,13 @@ import { existsSync } from "node:fs";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import {
   allOperations,
-  endpointName,
   knownScopes,
   type Operation,
   runtimeOperations,
   scopes as scopeNames,
 } from "../../provider/service/operations.js";
-import type { Settings } from "../../provider/service/setting-table.js";
-import { settingLabel, settingNames } from "../../provider/service/settings.js";
+import { endpointName } from "../../provider/service/pace.js";
+import { type Settings, settingLabel, settingNames } from "../../provider/service/settings.js";
 import { readGrant, type TokenGrant, tokenRequest } from "../../provider/service/token.js";
 import {
   connectionFault,

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { nearestWord } from "../../provider/kernel/text.js";
-import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
 import {
   configOption,
   type SettingDescription,
+  type SettingKey,
   type SettingSource,
+  settingTable,
 } from "../../provider/service/settings.js";
 import { type ConfigEntry, type StackConfig, stackAdvice } from "../pulumi/project-files.js";
 import { withCount } from "../terminal/columns.js";

@@ -11,7 +11,7 @@ import { fieldsFromWire } from "../../provider/definition/wire.js";
 import { asText, type JsonObject } from "../../provider/kernel/json.js";
 import { environmentSecretsIn, holdsUndisclosed } from "../../provider/kernel/stand-ins.js";
 import type { WireObject } from "../../provider/service/lists.js";
-import type { Settings } from "../../provider/service/setting-table.js";
+import type { Settings } from "../../provider/service/settings.js";
 
 /** A secret of a resource: what the state has, and what the service shows in its place. */
 export interface SecretPlace {

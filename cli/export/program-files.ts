@@ -2,7 +2,7 @@ import { naturalKey, referencesIn } from "../../provider/definition/fields.js";
 import { ownCommand, packageName, packageVersion } from "../../provider/kernel/package.js";
 import { yamlText } from "../../provider/kernel/text.js";
 import { resources } from "../../provider/resources/index.js";
-import { type Settings, settingTable } from "../../provider/service/setting-table.js";
+import { type Settings, settingTable } from "../../provider/service/settings.js";
 import type { ObjectInputs } from "../inventory/object-inputs.js";
 import { type PackedPackage, packedPackage } from "../packed-package.js";
 import { codeSpan, markdownTable, withCount } from "../terminal/columns.js";

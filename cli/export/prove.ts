@@ -9,7 +9,7 @@ import { packageName, packageRoot } from "../../provider/kernel/package.js";
 import { readMark } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
 import { defaultScopes } from "../../provider/service/operations.js";
-import type { Settings } from "../../provider/service/setting-table.js";
+import type { Settings } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";
 import { ensurePulumi } from "../get-pulumi/get-pulumi.js";
 import type { ObjectInputs } from "../inventory/object-inputs.js";

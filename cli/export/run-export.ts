@@ -2,7 +2,7 @@ import { basename, resolve } from "node:path";
 import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
-import type { Settings } from "../../provider/service/setting-table.js";
+import type { Settings } from "../../provider/service/settings.js";
 import { importFileText, ownershipId, personalPart } from "../import/import-entries.js";
 import type { ObjectInputs } from "../inventory/object-inputs.js";
 import { type AccountOptions, readAccountInputs } from "../inventory/open-account.js";

@@ -6,7 +6,7 @@ import {
   type RateLimit,
   takeToken,
 } from "../../provider/pacing/bucket.js";
-import { endpointName } from "../../provider/service/operations.js";
+import { endpointName } from "../../provider/service/pace.js";
 import { accountTitle } from "../../provider/service/settings.js";
 import type { PlannedCalls, PlannedStep, Workload } from "./planned-steps.js";
 

@@ -12,7 +12,8 @@ import {
   outputFields,
 } from "../../provider/definition/define.js";
 import { referencesOf, referencesTo } from "../../provider/definition/fields.js";
-import { allOperations, endpointName, scopes } from "../../provider/service/operations.js";
+import { allOperations, scopes } from "../../provider/service/operations.js";
+import { endpointName } from "../../provider/service/pace.js";
 import { describeSettings } from "../../provider/service/settings.js";
 import { callsOf, type StepAction } from "../forecast/planned-steps.js";
 import { classFacts, exampleOf } from "./resource-classes.js";

@@ -11,8 +11,12 @@ import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js
 import { propertiesIn } from "../../provider/lifecycle/resource.js";
 import { resources } from "../../provider/resources/index.js";
 import { listingKeys, type WireObject } from "../../provider/service/lists.js";
-import type { Settings } from "../../provider/service/setting-table.js";
-import { accountTitle, isProviderAccount, settingNames } from "../../provider/service/settings.js";
+import {
+  accountTitle,
+  isProviderAccount,
+  type Settings,
+  settingNames,
+} from "../../provider/service/settings.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { printedJson } from "../pulumi/pulumi-queries.js";
 import {

@@ -8,7 +8,7 @@ import { isId } from "../../provider/kernel/object-id.js";
 import { type Mark, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import { originalMark } from "../../provider/lifecycle/seen.js";
 import type { WireObject } from "../../provider/service/lists.js";
-import type { Settings } from "../../provider/service/setting-table.js";
+import type { Settings } from "../../provider/service/settings.js";
 
 /** An object of the account as a program would declare it. */
 export interface ObjectInputs {

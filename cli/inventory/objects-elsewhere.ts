@@ -2,7 +2,7 @@ import { isConversationError } from "../../provider/kernel/errors.js";
 import { isId } from "../../provider/kernel/object-id.js";
 import type { Service } from "../../provider/service/connect.js";
 import { setUpOperation } from "../../provider/service/operations.js";
-import type { Settings } from "../../provider/service/setting-table.js";
+import type { Settings } from "../../provider/service/settings.js";
 import {
   accountIn,
   heldObjects,

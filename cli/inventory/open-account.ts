@@ -8,7 +8,7 @@ import { connectService, type Service } from "../../provider/service/connect.js"
 import { calledAccount } from "../../provider/service/emulated-settings.js";
 import { type Pace, refusedText, type Wait, waitText } from "../../provider/service/pace.js";
 import type { OnRepeat } from "../../provider/service/retry.js";
-import type { Settings } from "../../provider/service/setting-table.js";
+import type { Settings } from "../../provider/service/settings.js";
 import { httpTransport } from "../../provider/service/transport.js";
 import { readStackConfig } from "../pulumi/project-files.js";
 import { withCount } from "../terminal/columns.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type JsonObject, sameJson } from "../../provider/kernel/json.js";
 import type { StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
-import type { Settings } from "../../provider/service/setting-table.js";
+import type { Settings } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";
 import { type LockReader, lockReader } from "../pulumi/locks.js";
 import { ownCacheFolder, tryLock } from "../pulumi/own-folders.js";

@@ -7,7 +7,7 @@ import { objectTime } from "../../provider/lifecycle/ownership/mark.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import type { ListProgress, WireObject } from "../../provider/service/lists.js";
-import type { Settings } from "../../provider/service/setting-table.js";
+import type { Settings } from "../../provider/service/settings.js";
 import { unlessAborted } from "../interruption.js";
 import { withCount } from "../terminal/columns.js";
 

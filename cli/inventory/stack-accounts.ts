@@ -3,8 +3,11 @@ import { urnParts } from "../../provider/kernel/owner.js";
 import { providerToken, tokenParts } from "../../provider/kernel/type-tokens.js";
 import { configurationOf } from "../../provider/plugin/configuration.js";
 import { emulatedSettings } from "../../provider/service/emulated-settings.js";
-import type { Settings } from "../../provider/service/setting-table.js";
-import { readSettings, type SettingSource } from "../../provider/service/settings.js";
+import {
+  readSettings,
+  type SettingSource,
+  type Settings,
+} from "../../provider/service/settings.js";
 import {
   accountIn,
   definitionOfType,

@@ -18,7 +18,7 @@ import { writtenOver } from "../../provider/lifecycle/put.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/lists.js";
-import type { Settings } from "../../provider/service/setting-table.js";
+import type { Settings } from "../../provider/service/settings.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { type Inventory, type InventoryItem, withInventory } from "../inventory/inventory.js";
 import {

@@ -8,8 +8,7 @@ import {
   scopes as serviceScopes,
   setUpOperation,
 } from "../../provider/service/operations.js";
-import type { Settings } from "../../provider/service/setting-table.js";
-import { accountTitle, isProviderAccount } from "../../provider/service/settings.js";
+import { accountTitle, isProviderAccount, type Settings } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";
 import { type ConditionOptions, givenConditions } from "../forecast/forecast.js";
 import { accessService } from "../inventory/open-account.js";

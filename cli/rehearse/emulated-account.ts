@@ -28,8 +28,12 @@ import { unlimitedBurst } from "../../provider/pacing/pacer.js";
 import { resources } from "../../provider/resources/index.js";
 import { type EmulatedAddresses, ownSettings } from "../../provider/service/emulated-settings.js";
 import { setUpOperation } from "../../provider/service/operations.js";
-import type { SettingKey, Settings } from "../../provider/service/setting-table.js";
-import { describeSettings, isProviderAccount } from "../../provider/service/settings.js";
+import {
+  describeSettings,
+  isProviderAccount,
+  type SettingKey,
+  type Settings,
+} from "../../provider/service/settings.js";
 import { type KindReading, unreadAmong } from "../inventory/read-account.js";
 import {
   accountIn,

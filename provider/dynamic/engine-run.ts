@@ -12,8 +12,12 @@ import {
 import { emulatedSettings } from "../service/emulated-settings.js";
 import { type Pace, type Wait, waitText } from "../service/pace.js";
 import type { Plan } from "../service/plans.js";
-import type { Settings } from "../service/setting-table.js";
-import { readSettings, type SettingSource, settingLabel } from "../service/settings.js";
+import {
+  readSettings,
+  type SettingSource,
+  type Settings,
+  settingLabel,
+} from "../service/settings.js";
 import { isTraced } from "./sdk-module.js";
 import type { StatusLine } from "./status-line.js";
 import type { RunTraces } from "./traces.js";

@@ -15,7 +15,7 @@ import {
   type ObservedCall,
 } from "../service/call-events.js";
 import { connectService } from "../service/connect.js";
-import { type Endpoint, endpointName } from "../service/operations.js";
+import { type Endpoint, endpointName } from "../service/pace.js";
 import { tokenEndpoint } from "../service/token.js";
 import { loadWithSdk } from "./sdk-module.js";
 

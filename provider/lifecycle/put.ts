@@ -15,8 +15,7 @@ import {
 } from "../kernel/stand-ins.js";
 import { isUnclear } from "../service/collections.js";
 import type { WireObject } from "../service/lists.js";
-import type { Settings } from "../service/setting-table.js";
-import { settingLabel } from "../service/settings.js";
+import { type Settings, settingLabel } from "../service/settings.js";
 import { hasRoom, markFor, markText, newSerial, readMark } from "./ownership/mark.js";
 import { describeObject, type Found } from "./refusals.js";
 import {

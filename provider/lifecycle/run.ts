@@ -3,8 +3,7 @@ import type { ConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { assertNode } from "../kernel/node-version.js";
 import type { Collections } from "../service/collections.js";
-import type { Settings } from "../service/setting-table.js";
-import { assertDistinctProfiles } from "../service/settings.js";
+import { assertDistinctProfiles, type Settings } from "../service/settings.js";
 import type { StackStates as AllStates } from "./ownership/stack-states.js";
 
 /** An account's settings and service client. */

@@ -1,8 +1,9 @@
 import { AsyncResource } from "node:async_hooks";
 import type { Clock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
-import { type Endpoint, endpointName } from "../service/operations.js";
 import {
+  type Endpoint,
+  endpointName,
   longestRetryAfterMs,
   type Refused,
   retryAfterMs,

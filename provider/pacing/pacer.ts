@@ -1,9 +1,8 @@
 import { hash } from "node:crypto";
 import { type Clock, systemClock } from "../kernel/clock.js";
-import { type Endpoint, endpointName } from "../service/operations.js";
-import type { Pace, Wait } from "../service/pace.js";
+import { type Endpoint, endpointName, type Pace, type Wait } from "../service/pace.js";
 import { type Plan, plans } from "../service/plans.js";
-import type { Settings } from "../service/setting-table.js";
+import type { Settings } from "../service/settings.js";
 import { tokenEndpoint } from "../service/token.js";
 import { type RateLimit, shareLimit } from "./bucket.js";
 import { type BucketStore, memoryBuckets, withLocalBuckets } from "./bucket-store.js";

@@ -1,6 +1,7 @@
 import { ConversationError } from "../kernel/errors.js";
-import type { Endpoint, Method } from "../service/operations.js";
+import type { Endpoint } from "../service/pace.js";
 import { type Plan, plans } from "../service/plans.js";
+import type { Method } from "../service/transport.js";
 
 /** A number for each plan, such as calls per second. */
 export type PlanRates = Readonly<Record<Plan, number>>;

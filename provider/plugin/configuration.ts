@@ -5,8 +5,13 @@ import { ownerParts, urnParts } from "../kernel/owner.js";
 import { holdsUnknown, isSecretValue, secretSignature } from "../kernel/stand-ins.js";
 import { isDefaultProvider } from "../kernel/type-tokens.js";
 import { addressesVariable, emulatedAddress } from "../service/emulated-settings.js";
-import { type SettingKey, settingTable } from "../service/setting-table.js";
-import { providerAccount, type SettingSource, settingNames } from "../service/settings.js";
+import {
+  providerAccount,
+  type SettingKey,
+  type SettingSource,
+  settingNames,
+  settingTable,
+} from "../service/settings.js";
 import { plainValues } from "./values.js";
 
 /** Input of a provider that nobody gives: whose the objects of its resources are. */

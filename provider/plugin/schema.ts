@@ -14,8 +14,7 @@ import { naturalKey, withArticle } from "../definition/fields.js";
 import { describePackage, type PackageDescription, packageName } from "../kernel/package.js";
 import { pluginToken, typeToken } from "../kernel/type-tokens.js";
 import { resources } from "../resources/index.js";
-import { settingTable } from "../service/setting-table.js";
-import { describeSettings } from "../service/settings.js";
+import { describeSettings, settingTable } from "../service/settings.js";
 
 /** A type in a Pulumi package schema, limited to what this package uses. */
 export type TypeSpec =

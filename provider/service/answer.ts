@@ -21,8 +21,7 @@ import { quoted } from "../kernel/text.js";
 import { knownScopes, type Operation } from "./operations.js";
 import { dateOf } from "./pace.js";
 import { shownText } from "./redaction.js";
-import type { Settings } from "./setting-table.js";
-import { addressAdvice, settingLabel } from "./settings.js";
+import { addressAdvice, type Settings, settingLabel } from "./settings.js";
 import type { AccessToken } from "./token.js";
 import { connectionFault, type HttpResponse, type TransportFailure } from "./transport.js";
 

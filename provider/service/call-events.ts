@@ -1,5 +1,4 @@
-import type { Endpoint } from "./operations.js";
-import type { Pace } from "./pace.js";
+import type { Endpoint, Pace } from "./pace.js";
 import type { HttpResponse } from "./transport.js";
 
 /** A call as its events name it: the same object in all events of one call. */

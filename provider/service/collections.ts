@@ -16,10 +16,9 @@ import {
   readFirstPage,
   type WireObject,
 } from "./lists.js";
-import { endpointName, setUpOperation } from "./operations.js";
-import type { ServiceTime } from "./pace.js";
-import type { Settings } from "./setting-table.js";
-import { addressAdvice } from "./settings.js";
+import { setUpOperation } from "./operations.js";
+import { endpointName, type ServiceTime } from "./pace.js";
+import { addressAdvice, type Settings } from "./settings.js";
 
 /** The result of a list operation, with all pages combined. */
 export interface Listing {

@@ -7,7 +7,7 @@ import { type Collections, restCollections, serviceAddress } from "./collections
 import { type Pace, serviceTime } from "./pace.js";
 import { clientSecrets } from "./redaction.js";
 import type { RetryLimits } from "./retry.js";
-import type { Settings } from "./setting-table.js";
+import type { Settings } from "./settings.js";
 import { accessTokens, type TokenParts } from "./token.js";
 import { httpTransport, type Transport } from "./transport.js";
 

@@ -1,7 +1,13 @@
 import { ConversationError } from "../kernel/errors.js";
 import { filledText, isObject, type JsonObject, jsonIn } from "../kernel/json.js";
-import { isLoopback, type SettingKey, type Settings } from "./setting-table.js";
-import { accountTitle, readSettings, type SettingSource } from "./settings.js";
+import {
+  accountTitle,
+  readSettings,
+  type SettingKey,
+  type SettingSource,
+  type Settings,
+} from "./settings.js";
+import { isLoopback } from "./transport.js";
 
 /**
  * Environment variable that lists what a run on emulators may call: `EmulatedAddresses` as JSON.

@@ -8,7 +8,8 @@ import { cleaned } from "../kernel/text.js";
 import { resources } from "../resources/index.js";
 import type { Answer } from "./answer.js";
 import type { DatedRequest, Request } from "./client.js";
-import { endpointName, type Operation, setUpOperation } from "./operations.js";
+import { type Operation, setUpOperation } from "./operations.js";
+import { endpointName } from "./pace.js";
 
 /** An object as the service sends it. */
 export type WireObject = Readonly<Record<string, unknown>>;

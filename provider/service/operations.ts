@@ -1,5 +1,7 @@
 import type { Definition } from "../definition/define.js";
 import { resources } from "../resources/index.js";
+import type { Endpoint } from "./pace.js";
+import type { Method } from "./transport.js";
 
 /** The service's scopes (specification §5.1). */
 export const scopes = {
@@ -26,21 +28,11 @@ export const knownScopes = (named: readonly string[] = []): readonly Scope[] | u
   return granted.length > 0 ? granted : undefined;
 };
 
-/** An HTTP method. `PATCH` occurs only in a tenant's other services (specification §8.3). */
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-
 const notIdempotent: readonly Method[] = ["POST", "PATCH"];
 
 /** Whether sending a call twice has the same effect as sending it once (RFC 9110 §9.2.2). */
 export const isIdempotent = ({ method }: { readonly method: Method }): boolean =>
   !notIdempotent.includes(method);
-
-/** The identity of a rate bucket: method and path template (specification §8.1 rule 1). */
-export interface Endpoint {
-  readonly method: Method;
-  /** Path relative to the base URL, such as `/channels/{id}`. */
-  readonly template: string;
-}
 
 /** A service operation (specification §4). */
 export interface Operation extends Endpoint {
@@ -128,6 +120,3 @@ export const allOperations = (): readonly Operation[] => [
   ...resources.flatMap((kind) => setUpActions.map((action) => setUpOperation(kind, action))),
   ...Object.values(runtimeOperations),
 ];
-
-/** The name of an endpoint in messages and statistics, such as `GET /channels/{id}`. */
-export const endpointName = ({ method, template }: Endpoint): string => `${method} ${template}`;

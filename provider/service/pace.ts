@@ -1,7 +1,16 @@
 import type { Clock } from "../kernel/clock.js";
 import { abbreviated, durationText } from "../kernel/text.js";
-import type { Endpoint } from "./operations.js";
-import type { HttpResponse } from "./transport.js";
+import type { HttpResponse, Method } from "./transport.js";
+
+/** The identity of a rate bucket: method and path template (specification §8.1 rule 1). */
+export interface Endpoint {
+  readonly method: Method;
+  /** Path relative to the base URL, such as `/channels/{id}`. */
+  readonly template: string;
+}
+
+/** The name of an endpoint in messages and statistics, such as `GET /channels/{id}`. */
+export const endpointName = ({ method, template }: Endpoint): string => `${method} ${template}`;
 
 /**
  * Decides when to run `attempt`, repeats it as long as the response is 429, and returns the first

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { basicCredentials } from "../definition/secrets.js";
 import { abbreviated, cleaned } from "../kernel/text.js";
-import type { Settings } from "./setting-table.js";
+import type { Settings } from "./settings.js";
 
 const hidden = "[secret]";
 

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "../kernel/clock.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
-import { type Endpoint, isIdempotent } from "./operations.js";
+import { isIdempotent } from "./operations.js";
+import type { Endpoint } from "./pace.js";
 
 /** How often and for how long a call is repeated. */
 export interface RetryLimits {

@@ -2,12 +2,10 @@ import type { Clock } from "../kernel/clock.js";
 import { ConversationError, type ErrorDetails, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject, jsonIn } from "../kernel/json.js";
 import { type CallEvent, type ObservedCall, observeAttempt, sendInItsTurn } from "./call-events.js";
-import type { Endpoint } from "./operations.js";
-import type { Pace } from "./pace.js";
+import type { Endpoint, Pace } from "./pace.js";
 import { clientSecrets, foreignError, shownText } from "./redaction.js";
 import { type RetryLimits, withRetry } from "./retry.js";
-import type { SettingKey, Settings } from "./setting-table.js";
-import { commercialScope, settingLabel } from "./settings.js";
+import { commercialScope, type SettingKey, type Settings, settingLabel } from "./settings.js";
 import {
   connectionFault,
   type HttpRequest,

@@ -8,8 +8,8 @@ import {
   type ObservedCall,
   type TelemetryApi,
 } from "../../provider/service/call-events.js";
-import type { Method } from "../../provider/service/operations.js";
 import { tokenEndpoint } from "../../provider/service/token.js";
+import type { Method } from "../../provider/service/transport.js";
 
 /**
  * One attempt at a call, reported just before it is sent. Contains no bodies, headers, IDs, or

@@ -8,19 +8,19 @@ import { limitOf } from "../../provider/pacing/plan-rates.js";
 import type { Answer } from "../../provider/service/answer.js";
 import { type Request, serviceRequest } from "../../provider/service/client.js";
 import { clientParts } from "../../provider/service/connect.js";
-import type { Method } from "../../provider/service/operations.js";
 import type { Pace, Wait } from "../../provider/service/pace.js";
 import type { Plan } from "../../provider/service/plans.js";
 import type { RetryLimits } from "../../provider/service/retry.js";
 import {
+  readSettings,
   type SettingKey,
   type Settings,
+  settingNames,
   settingTable,
   tokenAddress,
-} from "../../provider/service/setting-table.js";
-import { readSettings, settingNames } from "../../provider/service/settings.js";
+} from "../../provider/service/settings.js";
 import { accessTokens } from "../../provider/service/token.js";
-import type { Transport } from "../../provider/service/transport.js";
+import type { Method, Transport } from "../../provider/service/transport.js";
 import { type Assets, assetsOf } from "./assets.js";
 import { type CallHooks, callObserver, harmlessHook } from "./call-observer.js";
 import { copyOf, prepared } from "./caller-input.js";

@@ -6,12 +6,12 @@ import type { Clock } from "../../provider/kernel/clock.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { type CallEvent, observeAttempt } from "../../provider/service/call-events.js";
 import { retryAfterMs, retryAfterText } from "../../provider/service/pace.js";
-import { isLoopback } from "../../provider/service/setting-table.js";
 import {
   connecting,
   connectionFault,
   type Dispatchers,
   dispatchersBy,
+  isLoopback,
   proxyAgent,
   proxyFailure,
 } from "../../provider/service/transport.js";

@@ -33,13 +33,13 @@ export {
   sendersOf,
 } from "../../provider/resources/message-types.js";
 export type { Answer } from "../../provider/service/answer.js";
-export type { Method } from "../../provider/service/operations.js";
 export type { Wait } from "../../provider/service/pace.js";
 export { type Plan, plans } from "../../provider/service/plans.js";
 export type { RetryLimits } from "../../provider/service/retry.js";
 export type {
   HttpRequest,
   HttpResponse,
+  Method,
   Transport,
 } from "../../provider/service/transport.js";
 export {

@@ -7,7 +7,7 @@ import {
   type RedisClient,
   redisRefusal,
 } from "../../provider/pacing/redis-buckets.js";
-import { redisAddress } from "../../provider/service/setting-table.js";
+import { redisAddress } from "../../provider/service/settings.js";
 import { prepared } from "./caller-input.js";
 
 /** A limit for one piece of work. */

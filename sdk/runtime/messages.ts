@@ -39,7 +39,8 @@ import {
   sendersOf,
 } from "../../provider/resources/message-types.js";
 import type { Request } from "../../provider/service/client.js";
-import { endpointName, runtimeOperations } from "../../provider/service/operations.js";
+import { runtimeOperations } from "../../provider/service/operations.js";
+import { endpointName } from "../../provider/service/pace.js";
 import { copyOf, prepared, refusalDetails } from "./caller-input.js";
 import {
   assertJson,

@@ -20,7 +20,7 @@ import {
 import { orchestration } from "../../provider/resources/orchestration.js";
 import { participant } from "../../provider/resources/participant.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
-import type { Settings } from "../../provider/service/setting-table.js";
+import type { Settings } from "../../provider/service/settings.js";
 import { type ConnectionSettings, type RunningEmulator, runtimeSettings } from "./connect.js";
 import { type CallOptions, callOptions, checkedOptions } from "./input-schemas.js";
 import { messagesOf } from "./messages.js";

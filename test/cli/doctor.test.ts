@@ -21,8 +21,11 @@ import { configEntries, stackAdvice } from "../../cli/pulumi/project-files.js";
 import { startEmulator } from "../../emulator/index.js";
 import { resources } from "../../provider/resources/index.js";
 import { defaultScopes, scopes } from "../../provider/service/operations.js";
-import { type SettingKey, settingTable } from "../../provider/service/setting-table.js";
-import { describeSettings } from "../../provider/service/settings.js";
+import {
+  describeSettings,
+  type SettingKey,
+  settingTable,
+} from "../../provider/service/settings.js";
 import { proxyFailure } from "../../provider/service/transport.js";
 import { FakeHub, json, raw } from "../service/support/fake-hub.js";
 import { fakePulumi, shellScript, temporaryFolder } from "../support/temporary-folder.js";

@@ -3,8 +3,7 @@ import { expect, test } from "vitest";
 import { isolatedEnvironment } from "../../cli/pulumi/pulumi-cli.js";
 import { terminalWidth, textTable, wantsColour, wrapped } from "../../cli/terminal/columns.js";
 import { inertText } from "../../provider/kernel/text.js";
-import { settingTable } from "../../provider/service/setting-table.js";
-import { settingNames } from "../../provider/service/settings.js";
+import { settingNames, settingTable } from "../../provider/service/settings.js";
 
 test.each<readonly [string, readonly string[], readonly string[][], readonly string[]]>([
   [

@@ -10,7 +10,7 @@ import {
 import { type SimulationOptions, simulate } from "../../cli/forecast/simulation.js";
 import type { StateResource } from "../../cli/pulumi/stack-documents.js";
 import { typeToken } from "../../provider/kernel/type-tokens.js";
-import { endpointName } from "../../provider/service/operations.js";
+import { endpointName } from "../../provider/service/pace.js";
 
 const resource = (
   kind: string,

@@ -3,7 +3,7 @@ import type { Clock } from "../../provider/kernel/clock.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { connectService } from "../../provider/service/connect.js";
-import type { Settings } from "../../provider/service/setting-table.js";
+import type { Settings } from "../../provider/service/settings.js";
 import type { HttpResponse, Transport } from "../../provider/service/transport.js";
 import { type Door, doorOfTests } from "../support/door.js";
 import { settingsOf } from "../support/emulated.js";

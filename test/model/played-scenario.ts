@@ -1,4 +1,4 @@
-import type { Settings } from "../../provider/service/setting-table.js";
+import type { Settings } from "../../provider/service/settings.js";
 import { type Adopted, adoptionOf, judgeRun } from "./one-run.js";
 import { Rescue } from "./rescue.js";
 import {

@@ -4,7 +4,7 @@ import { markOn, markText, readMark, stackMark } from "../../provider/lifecycle/
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
-import type { Settings } from "../../provider/service/setting-table.js";
+import type { Settings } from "../../provider/service/settings.js";
 import { humanText, type Member, memberAt, members, withValue } from "./by-hand.js";
 import type { Console, Live, LiveObject } from "./console.js";
 import { type ByHand, modelResources, type Name } from "./scenario.js";

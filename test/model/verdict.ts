@@ -1,6 +1,6 @@
 import { bodyOf } from "../../provider/definition/wire.js";
 import { markOf, readMark } from "../../provider/lifecycle/ownership/mark.js";
-import type { Settings } from "../../provider/service/setting-table.js";
+import type { Settings } from "../../provider/service/settings.js";
 import { humanText, memberAt, saysAll } from "./by-hand.js";
 import type { Live, LiveObject } from "./console.js";
 import { type ModelResource, type ModelSetting, modelResources, type Name } from "./scenario.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import { conversationLimit } from "../../provider/pacing/plan-rates.js";
-import type { Endpoint } from "../../provider/service/operations.js";
+import type { Endpoint } from "../../provider/service/pace.js";
 import { plans } from "../../provider/service/plans.js";
 import { alone } from "./support/simulation.js";
 

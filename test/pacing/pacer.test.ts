@@ -3,8 +3,7 @@ import { expect, test } from "vitest";
 import { VirtualTime } from "../../bench/session.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import { pacedCalls, unlimitedBurst } from "../../provider/pacing/pacer.js";
-import type { Endpoint } from "../../provider/service/operations.js";
-import type { Wait } from "../../provider/service/pace.js";
+import type { Endpoint, Wait } from "../../provider/service/pace.js";
 import { tokenEndpoint } from "../../provider/service/token.js";
 import {
   alone,

@@ -6,7 +6,7 @@ import { createRun } from "../../provider/lifecycle/run.js";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService } from "../../provider/service/connect.js";
-import type { Settings } from "../../provider/service/setting-table.js";
+import type { Settings } from "../../provider/service/settings.js";
 import {
   type HttpRequest,
   type HttpResponse,

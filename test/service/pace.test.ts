@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
-import type { Endpoint } from "../../provider/service/operations.js";
-import type { Wait } from "../../provider/service/pace.js";
+import type { Endpoint, Wait } from "../../provider/service/pace.js";
 import { answering, ok, refusedWith } from "../pacing/support/simulation.js";
 import { JumpingClock, ManualClock, nextTurn } from "./support/clocks.js";
 

@@ -1,12 +1,12 @@
 import { expect, test, vi } from "vitest";
 import { ConversationError, type Effect } from "../../provider/kernel/errors.js";
-import type { Method } from "../../provider/service/operations.js";
 import {
   defaultRetryLimits,
   keepUnknownEffect,
   mayRepeat,
   withRetry,
 } from "../../provider/service/retry.js";
+import type { Method } from "../../provider/service/transport.js";
 import { JumpingClock } from "./support/clocks.js";
 import { failureOf, noPauses } from "./support/connected.js";
 

@@ -2,12 +2,12 @@ import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { packageRoot } from "../../provider/kernel/package.js";
-import { settingTable } from "../../provider/service/setting-table.js";
 import {
   assertDistinctProfiles,
   describeSettings,
   profilePrefix,
   readSettings,
+  settingTable,
 } from "../../provider/service/settings.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

@@ -8,8 +8,7 @@ import type { Holding } from "../../provider/lifecycle/ownership/stack-states.js
 import { createRun, type ObjectHolders } from "../../provider/lifecycle/run.js";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
-import type { Settings } from "../../provider/service/setting-table.js";
-import { readSettings } from "../../provider/service/settings.js";
+import { readSettings, type Settings } from "../../provider/service/settings.js";
 import { kindOf } from "../emulator/running.js";
 import { doorOfTests, lifecycleThrough } from "./door.js";
 import { EmulatorControl } from "./emulator-control.js";

@@ -13,8 +13,12 @@ import {
   typeToken,
 } from "../../provider/kernel/type-tokens.js";
 import { resources } from "../../provider/resources/index.js";
-import type { Method } from "../../provider/service/operations.js";
-import type { HttpRequest, HttpResponse, Transport } from "../../provider/service/transport.js";
+import type {
+  HttpRequest,
+  HttpResponse,
+  Method,
+  Transport,
+} from "../../provider/service/transport.js";
 import { faultyTransport } from "../model/faulty-transport.js";
 import type { MovingHistory } from "../model/moves.js";
 import { type ModelStage, openStage, playWith } from "../model/play.js";

@@ -1,8 +1,7 @@
 import { VirtualTime } from "../../../bench/session.js";
 import type { TrueBucket } from "../../../bench/true-bucket.js";
 import { type PacingOptions, pacedCalls } from "../../../provider/pacing/pacer.js";
-import type { Endpoint } from "../../../provider/service/operations.js";
-import type { Pace } from "../../../provider/service/pace.js";
+import type { Endpoint, Pace } from "../../../provider/service/pace.js";
 import type { HttpResponse } from "../../../provider/service/transport.js";
 
 export const create: Endpoint = { method: "POST", template: "/channels" };

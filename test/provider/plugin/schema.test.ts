@@ -12,7 +12,7 @@ import {
   type TypeSpec,
 } from "../../../provider/plugin/schema.js";
 import { resources } from "../../../provider/resources/index.js";
-import { settingTable } from "../../../provider/service/setting-table.js";
+import { settingTable } from "../../../provider/service/settings.js";
 
 const root = join(__dirname, "..", "..", "..");
 

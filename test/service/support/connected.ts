@@ -4,7 +4,7 @@ import {
   type Service,
   type ServiceOptions,
 } from "../../../provider/service/connect.js";
-import type { Settings } from "../../../provider/service/setting-table.js";
+import type { Settings } from "../../../provider/service/settings.js";
 import { JumpingClock } from "./clocks.js";
 import { FakeHub, type Handler } from "./fake-hub.js";
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import type { Settings } from "../../../provider/service/setting-table.js";
+import type { Settings } from "../../../provider/service/settings.js";
 import { closeServer, listenHere, portOf } from "../../support/loopback-server.js";
 
 /** A call as the fake service saw it. */
