@@ -6,7 +6,6 @@ import {
   type Arrange,
   always,
   done,
-  type Ending,
   type Endings,
   everywhere,
   fails,
@@ -18,32 +17,17 @@ import {
 import { create } from "../support/resource.js";
 import type { Stage } from "../support/stage.js";
 
-const repeated = (words: string, waits: readonly [number, number]): Ending => ({
-  words,
-  sends: 2,
-  waits,
-});
-
-const refusedOnce = (
-  fault: string,
-  title: string,
-  rule: Readonly<Record<string, unknown>>,
-  waits: readonly [number, number] = [1000, 1000],
-  words = "waits a second, then sends again; nothing else is sent meanwhile",
-): Row =>
+const retryAfter = (title: string, seconds: number, words: string, waitsMs: number): Row =>
   row(
-    fault,
     title,
-    faulty({ kind: "status", status: 429, ...rule }),
-    everywhere(repeated(words, waits)),
+    faulty({ kind: "status", status: 429, headers: { "retry-after": String(seconds) } }),
+    everywhere({ words, sends: 2, waits: [waitsMs, waitsMs] }),
   );
 
 export const rateLimits: Group = {
   title: "Rate limits",
   rows: [
-    refusedOnce("rate-limit", "429 with the service's own body (`429-001`)", {}),
     row(
-      "rate-limit-again",
       "429 five times in a row",
       faulty({ kind: "status", status: 429, times: 5 }),
       everywhere({
@@ -52,20 +36,12 @@ export const rateLimits: Group = {
         waits: [31_000, 31_000],
       }),
     ),
-    refusedOnce("rate-limit-text", "429 whose body is no object", { body: "<html>busy</html>" }),
-    refusedOnce(
-      "retry-after-seconds",
-      "429 with Retry-After in seconds",
-      { headers: { "retry-after": "10" } },
-      [10_000, 10_000],
-      "waits as long as the service asks for",
-    ),
-    refusedOnce(
-      "retry-after-absurd",
+    retryAfter("429 with Retry-After", 10, "waits as long as the service asks for", 10_000),
+    retryAfter(
       "429 with a Retry-After of a day",
-      { headers: { "retry-after": "86400" } },
-      [100_000, 100_000],
+      86_400,
       "believes at most 100 s (16 periods of the lowest rate)",
+      100_000,
     ),
   ],
 };
@@ -159,13 +135,11 @@ export const connections: Group = {
   title: "Connections",
   rows: [
     row(
-      "no-connection",
       "No connection within the time allowed, twice",
       astray("silent", 2),
       everywhere(done(3, notSent)),
     ),
     row(
-      "refused-for-long",
       "Every connection is refused",
       astray("refusing", always),
       everywhere(
@@ -177,7 +151,6 @@ export const connections: Group = {
       ),
     ),
     row(
-      "tls",
       "The server does not use TLS",
       astray("plain", always),
       everywhere(
@@ -189,24 +162,16 @@ export const connections: Group = {
       ),
     ),
     row(
-      "reset-after",
       "The connection is reset (RST) after the service acted",
       (stage, on) => stage.wire.add({ on, do: "reset-after" }),
       afterActing,
     ),
     row(
-      "closed-before",
       "The connection is closed (FIN) before the service acts",
       faulty({ kind: "drop-before-commit" }),
       beforeActing,
     ),
-    row(
-      "closed-for-long",
-      "Every connection is closed before the service acts",
-      faulty({ kind: "drop-before-commit", times: always }),
-      forLong(/the connection to .* broke/),
-    ),
-    row("stale-connection", "A kept connection is reset as it is used again", stale, {
+    row("A kept connection is reset as it is used again", stale, {
       ...beforeActing,
       token: {
         words: "the second token call of a run, on a kept connection, is sent again",
@@ -225,13 +190,11 @@ export const serviceFailures: Group = {
   title: "Failures of the service",
   rows: [
     row(
-      "failure-before",
       "503 before the service acts",
       faulty({ kind: "status", status: 503 }),
       everywhere(done(2, again), { create: done(2, lookFirst) }),
     ),
     row(
-      "failure-after",
       "500 after the service acted",
       faulty({ kind: "status-after-commit", status: 500 }),
       everywhere(done(2, again), {
@@ -244,7 +207,6 @@ export const serviceFailures: Group = {
       }),
     ),
     row(
-      "failure-for-long",
       "503 without an end",
       faulty({ kind: "status", status: 503, times: 1000 }),
       forLong(/failed .*503|failed \(503\)/, /failed in the service \(503/),
@@ -269,7 +231,6 @@ export const slow: Group = {
   title: "Slow answers",
   rows: [
     row(
-      "hang",
       "No answer at all",
       untilDeadline("hang", 1),
       everywhere(done(2, ended), {
@@ -280,13 +241,6 @@ export const slow: Group = {
       }),
     ),
     row(
-      "hang-for-long",
-      "Never an answer",
-      untilDeadline("hang", always),
-      forLong(/did not send a complete response within the allowed time/),
-    ),
-    row(
-      "drip",
       "The answer comes byte by byte",
       untilDeadline("drip", 1),
       everywhere(done(2, ended), {

@@ -1,6 +1,5 @@
 import { expect } from "vitest";
 import { kiosk } from "../../lifecycle/steps.js";
-import { handedBack } from "../../support/door.js";
 import { checked, create, type Entry, type Json } from "./resource.js";
 import type { Stage } from "./stage.js";
 
@@ -66,17 +65,4 @@ export const acts: Readonly<Record<Operation, Act>> = {
     proven: async (stage) => expect(await stage.hub.objects("channels")).toEqual([]),
   },
   token: creation("TOKEN"),
-};
-
-/** The next run of the engine, undisturbed: takes up the id that a failure told, if it told one. */
-export const nextTry = async (
-  stage: Stage,
-  { perform, proven }: Act,
-  entry: Entry,
-  failure: unknown,
-): Promise<void> => {
-  const { id, properties } = (failure ?? {}) as { id?: string; properties?: Json };
-  if (id === undefined) return proven(stage, await perform(stage, entry), entry);
-  await stage.of("Channel").update(id, handedBack(properties), await checked(stage, kiosk()));
-  await oneObject(stage, id, "Kiosk");
 };

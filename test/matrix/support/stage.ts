@@ -9,28 +9,6 @@ import { doorOfTests, lifecycleThrough } from "../../support/door.js";
 import { type Emulated, emulated, settingsOf } from "../../support/emulated.js";
 import { endpointOf, Wire } from "./wire.js";
 
-/** How an operation of the life cycle ended. */
-export type Outcome = "done" | "failed";
-
-/** A life cycle that reports how its operations on the service end. */
-export const watched = (lifecycle: Lifecycle, note: (outcome: Outcome) => void): Lifecycle => {
-  const noted = <T>(operation: Promise<T>): Promise<T> => {
-    operation.then(
-      () => note("done"),
-      () => note("failed"),
-    );
-    return operation;
-  };
-  return {
-    check: (olds, news) => lifecycle.check(olds, news),
-    diff: (id, olds, news) => lifecycle.diff(id, olds, news),
-    create: (inputs) => noted(lifecycle.create(inputs)),
-    read: (id, properties) => noted(lifecycle.read(id, properties)),
-    update: (id, olds, news) => noted(lifecycle.update(id, olds, news)),
-    delete: (id, properties) => noted(lifecycle.delete(id, properties)),
-  };
-};
-
 export type Environment = Readonly<Record<string, string>>;
 
 /** Deadlines of calls under way; they pass when a test says so. */
@@ -53,10 +31,6 @@ class Deadlines {
 export class Stage implements AsyncDisposable {
   /** Attempts to send, answered or not, such as `POST /channels`; in order. */
   readonly sent: string[] = [];
-  /** The same, whatever a test takes out of `sent`. */
-  readonly sentInAll: string[] = [];
-  /** How the operations ended, in order. */
-  readonly outcomes: Outcome[] = [];
   /** Milliseconds that the runs waited, on their own clock. */
   waited = 0;
   /** How far the wall clock is off, in milliseconds. */
@@ -112,8 +86,7 @@ export class Stage implements AsyncDisposable {
   /** The run of this moment, also when another one has begun. */
   run(): (kind: string) => Lifecycle {
     const run = this.#run;
-    const note = (outcome: Outcome) => void this.outcomes.push(outcome);
-    return (kind) => watched(lifecycleThrough(doorOfTests, kindOf(kind), run), note);
+    return (kind) => lifecycleThrough(doorOfTests, kindOf(kind), run);
   }
 
   /** The connection of the run of this moment. */
@@ -158,7 +131,6 @@ export class Stage implements AsyncDisposable {
       send: (call) => {
         const name = endpointOf(call.method, call.url);
         this.sent.push(name);
-        this.sentInAll.push(name);
         const detour = this.detours.get(name);
         if (!detour || detour.times === 0) return transport.send(call);
         detour.times -= 1;
