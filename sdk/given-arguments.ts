@@ -111,15 +111,6 @@ const assertJson = (of: string, path: string, value: unknown): void => {
   );
 };
 
-/** Returns a function that fails for a value that becomes known, at a path, if JSON lacks it. */
-export const knownJson =
-  (of: string): OnceKnown =>
-  (path) =>
-  (known) => {
-    assertJson(of, path, known);
-    return known;
-  };
-
 /** Undefined counts as left out, as everywhere in Pulumi. */
 const givenNames = (args: object): readonly string[] =>
   Object.entries(args).flatMap(([name, value]) => (value === undefined ? [] : [name]));
@@ -317,24 +308,13 @@ export const checkReferences = (
   args: pulumi.Inputs,
 ): void => visitAll(`${kind} ${JSON.stringify(name)}`, fields, args, "");
 
-/** What becomes of an output or a promise at a path once it is known. */
-type OnceKnown = (path: string) => (known: unknown) => unknown;
-
 /**
  * Returns an argument with each resource replaced by its ID. Otherwise, Pulumi would send each
  * resource as a URN and an ID, and transforms would receive only the URN while the ID is unknown.
  */
-export const withIds = (given: unknown, path: string, onceKnown?: OnceKnown): unknown => {
+export const withIds = (given: unknown): unknown => {
   if (pulumi.CustomResource.isInstance(given)) return given.id;
-  if (onceKnown && pulumi.Output.isInstance(given)) return given.apply(onceKnown(path));
-  if (onceKnown && given instanceof Promise) return given.then(onceKnown(path));
-  if (Array.isArray(given))
-    return given.map((item, place) => withIds(item, `${path}[${place}]`, onceKnown));
+  if (Array.isArray(given)) return given.map(withIds);
   if (!isObject(given) || Object.getPrototypeOf(given) !== Object.prototype) return given;
-  return objectOf(
-    Object.entries(given).map(([name, value]) => [
-      name,
-      withIds(value, memberPath(path, name), onceKnown),
-    ]),
-  );
+  return objectOf(Object.entries(given).map(([name, value]) => [name, withIds(value)]));
 };

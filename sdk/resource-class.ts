@@ -4,7 +4,7 @@ import { autoName } from "../provider/definition/automatic-name.js";
 import { type Definition, outputFields } from "../provider/definition/define.js";
 import { namingOf } from "../provider/definition/fields.js";
 import type { FoundBy } from "../provider/definition/found-object.js";
-import { markedSecrets, secretPaths } from "../provider/definition/secrets.js";
+import { markedSecrets } from "../provider/definition/secrets.js";
 import { isObject, objectOf } from "../provider/kernel/json.js";
 import { ownerOf, parentsIn } from "../provider/kernel/owner.js";
 import { pointerTo } from "../provider/kernel/pointer.js";
@@ -16,7 +16,6 @@ import {
   assertGetId,
   checkReferences,
   isOfType,
-  knownJson,
   rememberId,
   sharedRegistry,
   withIds,
@@ -208,19 +207,12 @@ const propsOf = (
   const parents = parentTypes(typeToken(kind), name, opts?.parent);
   const owner = stackOwner(name, parents);
   const { key, isAutomatic } = namingOf(definition);
-  const of = `${kind} ${JSON.stringify(name)}`;
   const isNamed = !isAutomatic || (args[key] !== undefined && args[key] !== null);
   return {
     ...empty,
-    ...objectOf(
-      Object.entries(args).map(([key, value]) => [
-        key,
-        withIds(value, key, key === "extra" ? knownJson(of) : undefined),
-      ]),
-    ),
+    ...objectOf(Object.entries(args).map(([key, value]) => [key, withIds(value)])),
     ...adopted,
     ...(isNamed ? {} : automaticName(key, kind, name, owner)),
-    ...(args.extra === undefined ? {} : { extraSecrets: onceKnown(args.extra, secretPaths) }),
     markedSecrets: onceKnown(objectOf(Object.keys(fields).map((key) => [key, args[key]])), (tree) =>
       markedSecrets(fields, isObject(tree) ? tree : {}),
     ),

@@ -22,12 +22,6 @@ export interface CommonArgs {
    */
   adopt?: boolean | string | undefined;
   /**
-   * Additional members of the service's JSON that this package does not define, sent as declared. They are merged deeply, even into objects that the package defines.
-   * The service is documented to refuse members that it does not know (400-420), so a preview warns: set them only if your tenant takes them.
-   * They must not replace a documented property at any depth. They are compared and repaired like other properties, and secrets in them stay secret. Default: none.
-   */
-  extra?: pulumi.Input<pulumi.Inputs> | undefined;
-  /**
    * Whether an update or adoption may erase hidden members (secrets that the service masks or omits) that the program does not declare, if it is unknown whether PUT keeps them.
    * If false, the run fails and lists them. Default: `false`.
    */

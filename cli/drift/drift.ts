@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { changesOf, extraChanges } from "../../provider/definition/changes.js";
-import { isObject, type Printed } from "../../provider/kernel/json.js";
+import { changesOf } from "../../provider/definition/changes.js";
+import type { Printed } from "../../provider/kernel/json.js";
 import { ownershipsOf } from "../../provider/kernel/owner.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
@@ -115,8 +115,6 @@ interface ComparedObject {
   readonly before: Properties;
   readonly changes: readonly DriftChange[];
   readonly secrets: readonly SecretPlace[];
-  /** What the program marks as secret in `extra`: what the service shows there is not compared. */
-  readonly extraSecrets: readonly string[];
   /** When the object was changed, if later than this stack's last write. */
   readonly changedSince?: string;
   /** Whether a run of this stack began something on it without reporting the result. */
@@ -134,14 +132,11 @@ const compareObject = async (
   const { definition, id, live, account, resource } = item;
   const values = openedValues(resource?.outputs);
   const before = propertiesIn(values);
-  const extraSecrets = (before.extraSecrets ?? []).map((path) =>
-    ["extra", path].filter(Boolean).join("."),
-  );
   const pending = document.deployment.pending_operations ?? [];
   const isInterrupted =
     Array.isArray(resource?.initErrors) ||
     pending.some((operation) => operation.resource.urn === resource?.urn);
-  const known = { item, before, extraSecrets, isInterrupted };
+  const known = { item, before, isInterrupted };
   if (!live || !resource) return { ...known, changes: [], secrets: [] };
   const { fields } = definition;
   const { ignoreChanges } = resource;
@@ -151,11 +146,7 @@ const compareObject = async (
   const shown = veiledIn(
     [resource.inputs, resource.outputs].flatMap((each = {}) => sealedFields(definition, each)),
   );
-  // What the program marks as secret there takes the value of the state, so that it never differs.
-  const inExtra = isObject(before.extra)
-    ? extraChanges(isObject(now.extra) ? now.extra : {}, before.extra)
-    : [];
-  const changes = [...changesOf(fields, now.fields, before.fields), ...inExtra];
+  const changes = changesOf(fields, now.fields, before.fields);
   const { modified } = now.record;
   return {
     ...known,
@@ -222,7 +213,7 @@ const findChanges = (objects: readonly ComparedObject[], inventory: Inventory) =
       const who = findChanger(object, inventory);
       changed.push({ ...shownManaged(object), changes, ...textIn(live, "modified"), who });
     }
-    const paths = [...secretsOf(object, "hidden"), ...object.extraSecrets];
+    const paths = secretsOf(object, "hidden");
     const { changedSince } = object;
     if (paths.length > 0)
       uncheckable.push({

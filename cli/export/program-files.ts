@@ -144,7 +144,7 @@ const undeclaredRows = ({ plan: { declared } }: ReadmeContent): readonly string[
     [
       "These members exist only in the service, whose description does not have them. Any of them may be a secret, so no file " +
         "contains their values. The service is documented to refuse them, so no run sends them: a member may disappear when a " +
-        "run changes its object. If your tenant takes one that is not in a list, you can add it to its resource's `extra`.",
+        "run changes its object.",
     ],
     ["Object", "Member"],
     declared.flatMap((resource) =>

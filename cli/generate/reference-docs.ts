@@ -120,7 +120,6 @@ const sectionOf = (definition: Definition, resources: readonly Definition[]): st
 const argumentForms: Readonly<Record<ResourceArgument["form"], string>> = {
   flag: "true or false",
   "flag or ID": "true or ID",
-  object: "object",
   text: "text",
 };
 

@@ -238,7 +238,6 @@ ${outputs(definition, types)}
 const argumentTypes: Readonly<Record<ResourceArgument["form"], string>> = {
   flag: "boolean",
   "flag or ID": "boolean | string",
-  object: "pulumi.Input<pulumi.Inputs>",
   text: "string",
 };
 

@@ -2,16 +2,14 @@ import { isBlank, isObject, type JsonObject, memberOf, objectOf } from "../kerne
 import { undisclosed, unknownValue } from "../kernel/stand-ins.js";
 import { abbreviated } from "../kernel/text.js";
 import { type Field, type Fields, identityOf, type ListField, type MapField } from "./define.js";
-import { changeInside, changeMembers, memberPath } from "./fields.js";
+import { changeInside, changeMembers } from "./fields.js";
 import {
   type AlignedPart,
   alignMembers,
   alignParts,
-  below,
   numberOf,
   pairs,
   sameContent,
-  sameExtra,
   sameMeaning,
   sameValue,
 } from "./meaning.js";
@@ -97,41 +95,6 @@ export const changesOf = (
   from: JsonObject,
   to: JsonObject,
 ): readonly FieldChange[] => alignMembers(fields, [to, from], "").flatMap(inDeclared);
-
-/**
- * Returns the changes that `extra` makes to a live object, with paths that start with `extra`. No
- * definition covers these members, so every value appears as `[secret]`.
- *
- * @param secretPaths paths of secrets in `extra`; their inner members are hidden, too
- */
-export const extraChanges = (
-  live: unknown,
-  extra: JsonObject,
-  secretPaths: readonly string[] = [],
-): readonly FieldChange[] => {
-  const inMember = (there: unknown, value: unknown, path: string, place: string): FieldChange[] => {
-    if (value === undefined) return [];
-    const isSecret = secretPaths.includes("") || secretPaths.includes(place);
-    if (!isSecret && isObject(value) && isObject(there)) return inObject(there, value, path, place);
-    if (!isSecret && sameExtra(there, value)) return [];
-    return [{ path, ...(isThere(there) ? { from: hidden } : {}), to: hidden }];
-  };
-  const inObject = (
-    there: unknown,
-    value: JsonObject,
-    path: string,
-    place: string,
-  ): FieldChange[] =>
-    Object.entries(value).flatMap(([name, of]) =>
-      inMember(
-        isObject(there) ? memberOf(there, name) : undefined,
-        of,
-        memberPath(path, name),
-        below(place, name),
-      ),
-    );
-  return inObject(live, extra, "extra", "");
-};
 
 const typedValue = (field: Field, live: unknown): unknown => {
   switch (field.type) {

@@ -169,7 +169,7 @@ export const nestedTypeName = (types: readonly NestedType[], field: ObjectField)
 /** An argument that every resource accepts in addition to the fields of its kind. */
 export interface ResourceArgument {
   readonly name: string;
-  readonly form: "flag" | "flag or ID" | "object" | "text";
+  readonly form: "flag" | "flag or ID" | "text";
   /** Doc comment, with one or more sentences per line. */
   readonly doc: readonly string[];
 }
@@ -185,15 +185,6 @@ export const resourceArguments: readonly ResourceArgument[] = [
       "The preview reads the object and shows what will change; members that the program does not declare stay unchanged.",
       "From then on, the object belongs to the stack, and removing the resource deletes it. To keep it, use `retainOnDelete`.",
       "The argument has no effect once the resource is in the state, so you can leave it in the program. Default: `false`.",
-    ],
-  },
-  {
-    name: "extra",
-    form: "object",
-    doc: [
-      "Additional members of the service's JSON that this package does not define, sent as declared. They are merged deeply, even into objects that the package defines.",
-      "The service is documented to refuse members that it does not know (400-420), so a preview warns: set them only if your tenant takes them.",
-      "They must not replace a documented property at any depth. They are compared and repaired like other properties, and secrets in them stay secret. Default: none.",
     ],
   },
   {

@@ -338,46 +338,6 @@ export const sameFieldsMeaning = (fields: Fields, live: JsonObject, prior: JsonO
     return isAbsent(known) || sameMeaning(field, memberOf(live, name), known);
   });
 
-/** Whether a value is empty, in any form that JSON has for that. */
-const isNothing = (value: unknown): boolean =>
-  value === undefined ||
-  value === null ||
-  (Array.isArray(value) && value.length === 0) ||
-  (isObject(value) && Object.values(value).every(isNothing));
-
-/** Whether a path leads to a secret. All items in a list share one path. */
-export type IsSecret = (path: string) => boolean;
-
-const noSecrets: IsSecret = () => false;
-
-/**
- * Whether the service has the values in `extra`. Counts null and empty lists and objects as absent,
- * compares strings in their normal form, and ignores secrets and members that the service adds
- * inside objects.
- */
-export const sameExtra = (
-  live: unknown,
-  prior: unknown,
-  path = "",
-  isSecret: IsSecret = noSecrets,
-): boolean => {
-  if (isSecret(path) || (isNothing(live) && isNothing(prior))) return true;
-  if (Array.isArray(live) && Array.isArray(prior)) {
-    const item = `${path}[]`;
-    return (
-      live.length === prior.length &&
-      prior.every((value, place) => sameExtra(live[place], value, item, isSecret))
-    );
-  }
-  if (!isObject(live) || !isObject(prior)) return sameScalar(live, prior);
-  return Object.entries(prior).every(([name, value]) =>
-    sameExtra(memberOf(live, name), value, below(path, name), isSecret),
-  );
-};
-
-/** Returns the path to a member. */
-export const below = (path: string, name: string): string => (path ? `${path}.${name}` : name);
-
 /** Whether two items have the same identity; undefined if the list names none. */
 const haveSameIdentity = (field: ListField, a: unknown, b: unknown): boolean | undefined => {
   const { of } = field;

@@ -96,17 +96,6 @@ const sortedPaths = (found: readonly string[]): readonly string[] | undefined =>
 };
 
 /**
- * Returns the parts of a value that a program marks as secret, as sorted paths from its root, such
- * as `apiKey` or `proxy.password`; undefined if nothing is secret. A list that contains a secret is
- * secret as a whole, and the empty path stands for the entire value. The lifecycle needs these
- * paths because the values that it receives are not marked as secret.
- *
- * @param value with each secret in the engine's own form
- */
-export const secretPaths = (value: unknown): readonly string[] | undefined =>
-  sortedPaths(pathsIn(value));
-
-/**
  * Returns the paths to values in a resource's fields that a program marks as secret, except those
  * that are secret by definition; undefined if there are none.
  */
@@ -120,7 +109,7 @@ export const markedSecrets = (fields: Fields, values: JsonObject): readonly stri
 /**
  * Returns every string in an object that messages must not show: strings from secret fields and
  * from members without a field, and the Basic credentials that the fields form. Accepts both a
- * program's values, including `extra`, and the service's JSON.
+ * program's values and the service's JSON.
  */
 export const secretTexts = (fields: Fields, values: unknown): string[] => {
   if (!isObject(values)) return [];

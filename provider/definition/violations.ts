@@ -181,8 +181,7 @@ const meantBy = (name: string, fields: Fields, { path, whole }: Place): string =
   const elsewhere = placesOf(name, whole);
   if (elsewhere.length > 0)
     return `${path === "" ? "" : " here"}: it belongs in ${elsewhere.join(" or ")}`;
-  const hint = nearestHint(name, Object.keys(fields));
-  return hint === "" ? '; "extra" is for fields that this package does not define' : hint;
+  return nearestHint(name, Object.keys(fields));
 };
 
 const meant: Readonly<Record<string, string>> = {

@@ -98,20 +98,6 @@ export const secretPathsBelow = (member: string, inside: readonly string[]): rea
     return path ? `${member}.${path}` : member;
   });
 
-/**
- * Returns the parts of a value that contain a secret from the environment, as paths from its root,
- * such as `apiKey` or `proxy.password`. A list that contains such a secret counts as a whole, and
- * the empty path stands for the entire value.
- */
-export const environmentSecretPaths = (value: unknown): readonly string[] =>
-  isObject(value)
-    ? Object.entries(value).flatMap(([name, of]) =>
-        secretPathsBelow(name, environmentSecretPaths(of)),
-      )
-    : environmentSecretsIn(value).length > 0
-      ? [""]
-      : [];
-
 /** The value of a secret; undefined if its placeholder stays. */
 type ValueOf = (secret: EnvironmentSecret) => string | undefined;
 

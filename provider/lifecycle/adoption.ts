@@ -1,9 +1,9 @@
-import { changesOf, changeText, extraChanges, typedFields } from "../definition/changes.js";
+import { changesOf, changeText, typedFields } from "../definition/changes.js";
 import { displaced } from "../definition/merge.js";
 import { fieldsWithSecrets } from "../definition/secrets.js";
 import { fieldsFromWire, unknownMembers } from "../definition/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
-import { isObject, type JsonObject } from "../kernel/json.js";
+import type { JsonObject } from "../kernel/json.js";
 import { assertId } from "../kernel/object-id.js";
 import { ownCommand, withAdvice } from "../kernel/package.js";
 import { unknownValue } from "../kernel/stand-ins.js";
@@ -138,16 +138,12 @@ const listed = (title: string, lines: readonly string[]): string =>
 /** Describes what an adoption will do, so that the user sees it before it happens. */
 const describeAdoption = (declared: Declared, plan: PutPlan): string => {
   const { definition, properties, settings } = declared;
-  const { extra, extraSecrets, markedSecrets } = properties;
-  const { live, body, fields, undeclared, hidden, isMarked } = plan;
+  const { live, fields, undeclared, hidden, isMarked } = plan;
   const { description } = readMark(live.description);
   const from = fieldsFromWire(definition.fields, { ...live, description }, settings);
-  const changes = [
-    ...changesOf(fieldsWithSecrets(definition.fields, markedSecrets), from, properties.fields),
-    ...(isObject(extra) ? extraChanges(live, extra, extraSecrets) : []),
-  ].map(changeText);
-  const sent = unknownMembers(definition, body);
-  const unsent = unknownMembers(definition, live).filter((path) => !sent.includes(path));
+  const known = fieldsWithSecrets(definition.fields, properties.markedSecrets);
+  const changes = changesOf(known, from, properties.fields).map(changeText);
+  const unsent = unknownMembers(definition, live);
   // The program chose another member instead.
   const gone = [...displaced(definition, fields)].filter((name) => from[name] !== undefined);
   const head = `adopts the ${describeObject(definition, live)}`;

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import { changesOf, changeText } from "../definition/changes.js";
-import { extraViolations } from "../definition/extra.js";
 import {
   normaliseFields,
   type ReferenceIn,
@@ -12,7 +11,7 @@ import { sameFields } from "../definition/meaning.js";
 import { changeFieldSecrets, fieldsWithSecrets } from "../definition/secrets.js";
 import { fieldViolations, type Violation } from "../definition/violations.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
-import { isObject, type JsonObject } from "../kernel/json.js";
+import type { JsonObject } from "../kernel/json.js";
 import { isId, isServiceId } from "../kernel/object-id.js";
 import {
   environmentSecretsIn,
@@ -94,12 +93,6 @@ export const check = async (
       `${nameKey} has characters other than letters, digits, "-", "_", and spaces. The service may refuse it (400-414): its vendor does not say which values may have only these.`,
       "warning",
     );
-  const extras = isObject(properties.extra) ? Object.keys(properties.extra) : [];
-  if (isChanged && failures.length === 0 && extras.length > 0)
-    run.notify?.(
-      `extra has ${extras.join(", ")}. The service is documented to refuse members that it does not know (400-420): set extra only if your tenant takes them.`,
-      "warning",
-    );
   return {
     inputs: adoption.resource ? stateInputs(definition, adoption.resource.properties) : inputs,
     failures: failures.map((reason) => ({ property: "", reason: inertOutput(reason, false) })),
@@ -154,8 +147,6 @@ export const diff = (resource: Resource, id: string, olds: JsonObject): DiffResu
     olds.__provider !== undefined &&
     !(isImported && isSaid) &&
     sameFields(definition.fields, before, next.fields) &&
-    isDeepStrictEqual(old.extra, next.extra) &&
-    isDeepStrictEqual(old.extraSecrets, next.extraSecrets) &&
     old.owner === next.owner &&
     old.profile === next.profile;
   if (same) return { changes: false };
@@ -228,7 +219,7 @@ const findViolations = (
 ): readonly string[] => {
   const { definition, run, properties } = resource;
   const options = [
-    ...optionViolations(resource, news),
+    ...optionViolations(news),
     ...moveViolations(old, properties),
     ...nameViolations(resource, namesake?.label),
   ];
@@ -273,18 +264,13 @@ const isProfile = (profile: unknown): boolean =>
   typeof profile === "string" && /^[A-Za-z][\w-]{0,63}$/.test(profile);
 
 /** The options that every resource takes besides the fields of its kind. */
-const optionViolations = (
-  { definition }: Resource,
-  { adopt, eraseHidden, extra, profile }: JsonObject,
-): readonly Violation[] => {
+const optionViolations = ({ adopt, eraseHidden, profile }: JsonObject): readonly Violation[] => {
   const isFlag = (value: unknown) => !isKnown(value) || typeof value === "boolean";
   const isAdoptable = isFlag(adopt) || isId(adopt);
   const isNamed = !isKnown(profile) || isProfile(profile);
   return [
     ...unless(isAdoptable, "adopt", "must be true or the ID of the object to adopt"),
     ...unless(isFlag(eraseHidden), "eraseHidden", "must be true or false"),
-    ...unless(!isKnown(extra) || isObject(extra), "extra", "must be an object"),
-    ...(isObject(extra) ? extraViolations(definition, extra) : []),
     ...unless(
       isNamed,
       "profile",

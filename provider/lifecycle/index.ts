@@ -159,14 +159,13 @@ const resolved = ({
   olds = {},
 }: EngineCall): { readonly given: Properties; readonly secrets: readonly string[] } => {
   const given = propertiesIn(inputs);
-  const texts = [given, propertiesIn(olds)].flatMap(({ fields, extra, markedSecrets }) => {
+  const texts = [given, propertiesIn(olds)].flatMap(({ fields, markedSecrets }) => {
     const seen = seenSecrets(run);
-    const program = { ...fields, extra };
-    const written = withEnvironmentSecrets(program, seen);
+    const written = withEnvironmentSecrets(fields, seen);
     const known = fieldsWithSecrets(definition.fields, markedSecrets);
     return [
-      ...environmentSecretsIn(program).flatMap((secret) => seen(secret) ?? []),
-      ...[program, written].flatMap((each) => secretTexts(known, each)),
+      ...environmentSecretsIn(fields).flatMap((secret) => seen(secret) ?? []),
+      ...[fields, written].flatMap((each) => secretTexts(known, each)),
     ];
   });
   return { given, secrets: [...new Set(texts)].filter((text) => !standIns.includes(text)) };

@@ -1,11 +1,10 @@
 import { managedFields, typedFields } from "../definition/changes.js";
 import type { Definition } from "../definition/define.js";
-import { mergeDeep } from "../definition/extra.js";
 import { sameFieldsMeaning } from "../definition/meaning.js";
 import { mergeFields } from "../definition/merge.js";
 import { bodyOf, fieldsFromWire } from "../definition/wire.js";
 import { ConversationError } from "../kernel/errors.js";
-import { isObject, type JsonObject, objectOf } from "../kernel/json.js";
+import { type JsonObject, objectOf } from "../kernel/json.js";
 import {
   environmentSecretsIn,
   missingText,
@@ -28,7 +27,7 @@ import {
 import { readWholeObject, seeObject } from "./seen.js";
 
 /** The intended content of a resource's object in the service. */
-interface DesiredObject extends Pick<Properties, "extra"> {
+interface DesiredObject {
   /** In a program's terms, with the mark at the end of the description. */
   readonly fields: JsonObject;
   /**
@@ -48,12 +47,12 @@ interface ObjectSoFar {
 }
 
 /**
- * Returns the desired object: the fields, the members in `extra` and, if marks are enabled and there
- * is room, the owner mark.
+ * Returns the desired object: the fields and, if marks are enabled and there is room, the owner
+ * mark.
  */
 export const desiredObject = (declared: Declared, object: ObjectSoFar): DesiredObject => {
   const { definition, service, mark, name } = declared;
-  const { fields, extra } = dropUndisclosed(definition, declared.properties);
+  const { fields } = dropUndisclosed(definition, declared.properties);
   const { description: human } = readMark(object.description);
   const given = fields.description;
   const written = typeof given === "string" && given !== "" ? given : human;
@@ -61,7 +60,7 @@ export const desiredObject = (declared: Declared, object: ObjectSoFar): DesiredO
   const serial = object.serial ?? newSerial(service.now());
   const suffix = isMarked ? markText(markFor(mark, serial, name)) : undefined;
   const description = written && suffix ? `${written} ${suffix}` : (suffix ?? written);
-  return { fields: { ...fields, description }, ...(extra ? { extra } : {}), isMarked, serial };
+  return { fields: { ...fields, description }, isMarked, serial };
 };
 
 /** The kind of an object, and what its tenant's JSON depends on. */
@@ -70,14 +69,11 @@ export interface Target {
   readonly settings: Pick<Settings, "platformName" | "put">;
 }
 
-/** Returns the service's JSON of an object. The members in `extra` are sent as declared. */
+/** Returns the service's JSON of an object. */
 export const desiredBody = (
   { definition, settings }: Target,
-  { fields, extra }: Pick<DesiredObject, "fields" | "extra">,
-): JsonObject => {
-  const body = bodyOf(definition, fields, settings);
-  return isObject(extra) ? mergeDeep(body, extra) : body;
-};
+  { fields }: Pick<DesiredObject, "fields">,
+): JsonObject => bodyOf(definition, fields, settings);
 
 /**
  * Without the secrets that an import did not read: nobody knows them, so nothing can be said about
@@ -133,7 +129,7 @@ const lastWritten = <R extends Resource>(before: R, now: Resource): R => {
 export interface PutPlan {
   readonly live: Found;
   readonly body: JsonObject;
-  /** The same in a program's terms, without `extra`. */
+  /** The same in a program's terms. */
   readonly fields: JsonObject;
   readonly serial: string;
   readonly isMarked: boolean;
@@ -150,7 +146,7 @@ export interface PutPlan {
 
 /** What the program wants of an object, and what it wanted last time, in its own terms. */
 interface Wanted {
-  readonly desired: Pick<Properties, "fields" | "extra">;
+  readonly desired: Pick<Properties, "fields">;
   readonly prior: JsonObject;
 }
 

@@ -1,12 +1,11 @@
 import { managedFields, tidyFields, typedFields } from "../definition/changes.js";
 import type { Definition } from "../definition/define.js";
-import { managedExtra } from "../definition/extra.js";
 import { normaliseFields, objectTitle, wireName } from "../definition/fields.js";
 import { sameMeaning } from "../definition/meaning.js";
 import { withoutSecrets } from "../definition/secrets.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
-import { isObject, type JsonObject, pathsOfTexts } from "../kernel/json.js";
+import { type JsonObject, pathsOfTexts } from "../kernel/json.js";
 import { assertId, isId } from "../kernel/object-id.js";
 import { holdsUndisclosed } from "../kernel/stand-ins.js";
 import type { WireObject } from "../service/lists.js";
@@ -59,11 +58,9 @@ export const read = async (resource: Resource, id: string): Promise<ReadResult> 
  */
 const warnOfBrokenTexts = (
   { definition, run, nameKey, name }: Declared,
-  { fields, extra }: Properties,
+  { fields }: Properties,
 ): void => {
-  const paths = pathsOfTexts({ ...fields, ...(extra ? { extra } : {}) }, (text) =>
-    text.includes("\ufffd"),
-  );
+  const paths = pathsOfTexts(fields, (text) => text.includes("\ufffd"));
   if (paths.length === 0) return;
   const title = objectTitle(definition, { ...fields, [nameKey]: name ?? fields[nameKey] });
   run.notify?.(
@@ -97,13 +94,11 @@ const readProperties = (declared: Declared, live: WireObject, isGet: boolean): P
   const { definition, settings, properties } = declared;
   const description = descriptionOf(declared, live);
   const fields = fieldsFromWire(definition.fields, { ...live, description }, settings);
-  const { extra, extraSecrets = [] } = properties;
   return {
     ...properties,
     fields: isGet
       ? typedFields(definition.fields, fields)
       : managedFields(definition.fields, fields, properties.fields),
-    ...(isObject(extra) ? { extra: managedExtra(live, extra, extraSecrets) } : {}),
     record: liveRecord(live, properties.record),
   };
 };

@@ -4,13 +4,12 @@ import { type ChangeSecret, changeFieldSecrets } from "../definition/secrets.js"
 import {
   filledText,
   filledTexts,
-  isObject,
   type JsonObject,
   objectOf,
   withoutUndefined,
 } from "../kernel/json.js";
 import { ownerParts, readableName } from "../kernel/owner.js";
-import { environmentSecretPaths, secretSignature, unknownValue } from "../kernel/stand-ins.js";
+import { secretSignature, unknownValue } from "../kernel/stand-ins.js";
 import type { WireObject } from "../service/lists.js";
 import { type Mark, markOf, objectTime, roomBeside } from "./ownership/mark.js";
 import type { AccountSession, ResourceIdentity, Run } from "./run.js";
@@ -33,16 +32,6 @@ export interface Properties {
    * ID.
    */
   readonly adopt?: true | string;
-  /**
-   * Additional members of the service's JSON or, in a preview, the engine's placeholder for unknown
-   * values.
-   */
-  readonly extra?: JsonObject | typeof unknownValue;
-  /**
-   * Paths to secret values in `extra`: values that the program marks as secret, and values that
-   * contain a secret from the environment.
-   */
-  readonly extraSecrets?: readonly string[];
   /** Paths to field values that the program marks as secret although their definition does not. */
   readonly markedSecrets?: readonly string[];
   /** Name of the settings profile. */
@@ -70,8 +59,7 @@ export interface ObjectRecord {
  * `autoName` and `imported`, which only the check uses.
  */
 export const propertiesIn = (values: JsonObject): Properties => {
-  const { owner, adopt, extra, extraSecrets, markedSecrets, profile, eraseHidden, ...others } =
-    values;
+  const { owner, adopt, markedSecrets, profile, eraseHidden, ...others } = values;
   const { serial, created, modified, undeclared, ...more } = others;
   const { __provider, id, autoName, imported, logicalName, ...fields } = more;
   const record = withoutUndefined({
@@ -80,20 +68,11 @@ export const propertiesIn = (values: JsonObject): Properties => {
     modified: filledText(modified),
     undeclared: filledTexts(undeclared),
   });
-  const known = isObject(extra) || extra === unknownValue ? extra : undefined;
-  // A program cannot know what an output in its `extra` will contain, so secrets from the
-  // environment are found here.
-  const secretPaths = new Set([
-    ...(filledTexts(extraSecrets) ?? []),
-    ...environmentSecretPaths(extra),
-  ]);
   return withoutUndefined({
     fields: objectOf(Object.entries(fields)),
     owner: filledText(owner),
     logicalName: filledText(logicalName),
     adopt: adopt === true ? adopt : filledText(adopt),
-    extra: known,
-    extraSecrets: filledTexts([...secretPaths].sort()),
     markedSecrets: filledTexts(markedSecrets),
     profile: filledText(profile),
     eraseHidden: eraseHidden === true ? eraseHidden : undefined,
@@ -204,9 +183,8 @@ export const joinInputs = (properties: Properties): JsonObject => {
 };
 
 /**
- * Returns the inputs for the state. Every secret is in the engine's own form, including those that
- * the program marked in `extra`, so that the state encrypts it even if a program forgot
- * `pulumi.secret`.
+ * Returns the inputs for the state. Every secret is in the engine's own form, so that the state
+ * encrypts it even if a program forgot `pulumi.secret`.
  */
 export const stateInputs = (definition: Definition, properties: Properties): JsonObject =>
   joinInputs(changeSecrets(definition, properties, wrap));
@@ -223,36 +201,15 @@ export const stateOutputs = (definition: Definition, properties: Properties): Js
 
 const wrap = (value: unknown): JsonObject => ({ ...secretSignature, value });
 
+/** Returns the properties with every secret in their fields replaced. */
 export const changeSecrets = (
   { fields }: Definition,
-  { extra, ...properties }: Properties,
+  properties: Properties,
   change: ChangeSecret,
-): Properties => {
-  const { extraSecrets = [] } = properties;
-  const changed = isObject(extra) ? changePaths(extra, extraSecrets, change) : extra;
-  return {
-    ...properties,
-    fields: changeFieldSecrets(fields, properties.fields, change),
-    ...(isObject(changed) || changed === unknownValue ? { extra: changed } : {}),
-  };
-};
-
-/** @param paths such as `apiKey` or `auth.token`; the empty path is all of it */
-const changePaths = (extra: JsonObject, paths: readonly string[], change: ChangeSecret): unknown =>
-  paths.includes("")
-    ? change(extra)
-    : objectOf(
-        Object.entries(extra).map(([name, value]) => {
-          const below = paths.flatMap((path) =>
-            path.startsWith(`${name}.`) ? [path.slice(name.length + 1)] : [],
-          );
-          if (paths.includes(name)) return [name, change(value)];
-          return [
-            name,
-            isObject(value) && below.length > 0 ? changePaths(value, below, change) : value,
-          ];
-        }),
-      );
+): Properties => ({
+  ...properties,
+  fields: changeFieldSecrets(fields, properties.fields, change),
+});
 
 /**
  * Returns the properties without secrets. A masked value cannot be compared with the intended one,

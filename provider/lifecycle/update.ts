@@ -1,6 +1,5 @@
-import { mergeDeep } from "../definition/extra.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
-import { isObject, type JsonObject } from "../kernel/json.js";
+import type { JsonObject } from "../kernel/json.js";
 import { findLeftovers, removeLeftovers } from "./ownership.js";
 import { type PutPlan, planPut, putInPlace } from "./put.js";
 import { type Found, ownedElsewhere, takenByProgram } from "./refusals.js";
@@ -9,7 +8,6 @@ import {
   declaredBefore,
   dropSecrets,
   type ObjectRecord,
-  type Properties,
   stateOutputs,
 } from "./resource.js";
 import type { HeldObject, ObjectHolders } from "./run.js";
@@ -167,25 +165,11 @@ export const takeOver = async (
     const isOwn = properties.adopt === undefined || seeObject(declared, id, object).isOwn;
     if (!isOwn) throw error;
     const record = { serial: plan.serial };
-    const written = before ? addRemoved(before.properties, properties) : properties;
-    const sure = dropSecrets(definition, { ...written, record });
+    // What the program removed remains until a PUT succeeds.
+    const fields = { ...before?.properties.fields, ...properties.fields };
+    const sure = dropSecrets(definition, { ...properties, fields, record });
     throw new ResourceInitFailed(id, stateOutputs(definition, sure), error);
   }
-};
-
-/**
- * The values that the object may still hold: what the program removed remains until a PUT succeeds.
- */
-const addRemoved = (before: Properties, { extra, ...after }: Properties): Properties => {
-  const kept = isObject(before.extra) ? before.extra : {};
-  const secrets = [...(before.extraSecrets ?? []), ...(after.extraSecrets ?? [])];
-  const extras = mergeDeep(kept, isObject(extra) ? extra : {});
-  return {
-    ...after,
-    fields: { ...before.fields, ...after.fields },
-    ...(Object.keys(extras).length > 0 ? { extra: extras } : {}),
-    ...(secrets.length > 0 ? { extraSecrets: secrets } : {}),
-  };
 };
 
 /**

@@ -3,7 +3,7 @@ import { autoName } from "../definition/automatic-name.js";
 import { type Definition, outputFields } from "../definition/define.js";
 import { namingOf } from "../definition/fields.js";
 import { type FoundBy, foundId, searchFault } from "../definition/found-object.js";
-import { markedSecrets, secretPaths } from "../definition/secrets.js";
+import { markedSecrets } from "../definition/secrets.js";
 import { ConversationError } from "../kernel/errors.js";
 import { filledText, isObject, type JsonObject, objectOf } from "../kernel/json.js";
 import { ownerOf, ownerParts, parentsIn, urnParts } from "../kernel/owner.js";
@@ -90,13 +90,12 @@ const addedInputs = (
     ["owner", owner],
     ["autoName", name],
     ...(name === undefined ? [] : [[key, name] as const]),
-    ["extraSecrets", marked.extra === undefined ? undefined : secretPaths(marked.extra)],
     ["markedSecrets", markedSecrets(definition.fields, marked)],
   ]);
 };
 
 /** Values of the lifecycle that no program gives. */
-const reserved = ["owner", "autoName", "extraSecrets", "markedSecrets", "imported", "__provider"];
+const reserved = ["owner", "autoName", "markedSecrets", "imported", "__provider"];
 
 /** Returns the answer to a check: the inputs, and the rules that they break. */
 export const checkResponse = (

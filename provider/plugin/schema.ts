@@ -195,7 +195,6 @@ const typesOf = (types: KindTypes): (readonly [string, ObjectSpec | EnumSpec])[]
 const argumentTypes: Readonly<Record<ResourceArgument["form"], TypeSpec>> = {
   flag: { type: "boolean", plain: true },
   "flag or ID": { type: "string", plain: true },
-  object: anyObject,
   text: { type: "string", plain: true },
 };
 

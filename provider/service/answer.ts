@@ -312,7 +312,7 @@ const refusal = (call: Call, response: HttpResponse): ConversationError => {
         details.serviceMessage !== undefined || details.serviceNotes !== undefined;
       const isUnknown = details.serviceCode === "400-420";
       const advice = isUnknown
-        ? "The service does not know the members that it names: remove them from extra. If they are not in extra, the service differs from its description; please report it."
+        ? "The service does not know the members that it names, so it differs from its description: please report it."
         : isExplained
           ? "Fix the problem that the service reports, and try again."
           : "The service gave no reason.";

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { Fields } from "../../provider/definition/define.js";
-import { mergeDeep } from "../../provider/definition/extra.js";
 import { normaliseFields } from "../../provider/definition/fields.js";
 import { fieldViolations, isHttpUrl } from "../../provider/definition/violations.js";
 import { fieldsToWire } from "../../provider/definition/wire.js";
@@ -9,6 +8,7 @@ import {
   isObject,
   type JsonObject,
   listAt,
+  mergeDeep,
   objectOf,
   objectsIn,
   textAt,

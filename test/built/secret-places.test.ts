@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SearchedProject } from "../security/support/searched-project.js";
-import { withMembers } from "../support/bent.js";
 import { marker } from "../support/forms.js";
 
 const variable = "CANARY_OF_THE_ENVIRONMENT";
@@ -8,7 +7,7 @@ const variable = "CANARY_OF_THE_ENVIRONMENT";
 /** Every way in which a program can hand over a value that it says is secret, in every place that takes one. */
 const program = `
 const pulumi = require("@pulumi/pulumi");
-const { Authentication, Channel, ClientApplication, fromEnv } = require("pulumi-conversation");
+const { Authentication, ClientApplication, fromEnv } = require("pulumi-conversation");
 const word = process.env.WORD ?? "first";
 // The program itself is searched, too.
 const hush = (place) => "${marker.slice(0, 3)}" + "${marker.slice(3)} " + word + " " + place;
@@ -26,47 +25,42 @@ new ClientApplication("bot", { name: "bot", roles: [{
   authentication: basic, headers: { "X-Key": secretly("role"), "X-Environment": placeholder },
 }] });
 
+const signIn = (payload, headers) => ({
+  tokenRequestUrl: "https://id.example.com/token", method: "POST", accessTokenPath: "$.token", payload, headers,
+});
 const ways = {
   plain: () => placeholder,
   output: () => pulumi.output(placeholder),
   interpolated: () => pulumi.interpolate\`Bearer \${placeholder} \${pulumi.output("end")}\`,
-  applied: () => pulumi.output({ a: 1 }).apply(() => ({ deep: { key: placeholder } })),
-  promised: async () => ({ list: ["shown", { value: placeholder }] }),
-  secret: () => secretly("extra"),
-  "secret inside": () => ({ deep: [{ key: secretly("deep"), vendorId: secretly("0123456789abcdef") }] }),
-  "secret text": () => pulumi.jsonStringify({ inner: secretly("text") }),
-  "secret whole": () => pulumi.secret({ deep: { key: hush("whole") } }),
+  applied: () => pulumi.output({ a: 1 }).apply(() => placeholder),
+  promised: async () => placeholder,
+  secret: () => secretly("way"),
+  text: () => pulumi.jsonStringify({ inner: [secretly("text"), placeholder] }),
 };
-Object.entries(ways).forEach(([way, value], place) =>
-  new Channel("way" + place, {
-    type: "custom.way" + place, displayName: way, icon: "aVZC",
-    extra: { vendorKey: value(), "vendor.odd": { [way]: value() }, settings: pulumi.output(value()).apply((of) => ({ of })) },
-  }));
+for (const [way, value] of Object.entries(ways))
+  new Authentication(way, { name: way, oauth2: signIn(value(), { "X-Key": value(), "X-Applied": pulumi.output(value()).apply((of) => of) }) });
+new Authentication("whole", { name: "whole", oauth2: pulumi.secret(signIn(hush("whole"), { "X-Key": hush("within") })) });
 
-if (word === "refused") new Channel("added", {
-  type: "custom.added", displayName: "added", icon: "aVZC", extra: { vendorKey: secretly("added"), other: placeholder },
-});
+if (word === "refused") new Authentication("added", { name: "added", oauth2: signIn(secretly("added"), { "X-Key": placeholder }) });
 
 class Desk extends pulumi.ComponentResource {
   constructor(name, options) {
     super("shop:Desk", name, {}, options);
-    new Channel(name + "-inner", { type: "custom." + name, displayName: name, icon: "aVZC" }, { parent: this });
+    new Authentication(name + "-inner", { name, basicAuth: { username: "hub", password: "replaced" } }, { parent: this });
     this.registerOutputs({});
   }
 }
 new Desk("desk", { transformations: [({ type, props, opts }) =>
-  type.endsWith("Channel") ? { props: { ...props, extra: { vendorKey: placeholder, other: secretly("transformed") } }, opts } : undefined] });
+  type.endsWith("Authentication") ? { props: { ...props, basicAuth: { username: "hub", password: secretly("transformed") } }, opts } : undefined] });
 exports.seen = pulumi.interpolate\`\${basic.id} \${secretly("output")}\`;
 `;
 
 let shop: SearchedProject;
-const taken = withMembers("vendorKey", "vendor.odd", "settings", "other");
 
 const withWord = (word: string) => ({ WORD: word, [variable]: `${marker} ${word} environment` });
 
 beforeAll(async () => {
   shop = await SearchedProject.open("client-hush & + é", {}, [], program);
-  shop.wire.ways = taken;
 });
 
 afterAll(async () => {
@@ -80,8 +74,7 @@ test("a preview and the first up show no secret, and the service has every one",
   await succeed(["preview", "--json"], "first");
   await succeed(["up", "--yes", "--skip-preview", "--diff"], "first");
   const held = await shop.control("GET", "/snapshot");
-  const all = held + JSON.stringify([...taken.kept.values()]);
-  expect(all.split(`${marker} first `).length).toBeGreaterThan(20);
+  expect(held.split(`${marker} first `).length).toBeGreaterThan(20);
   expect(await shop.leaks()).toEqual([]);
 });
 
@@ -163,6 +156,6 @@ test("a destroy shows no secret, and nothing of the state is left", async () => 
   await succeed(["destroy", "--yes", "--skip-preview", "--diff"], "echo");
   const { objects } = JSON.parse(await shop.control("GET", "/snapshot"));
   // What was made and yet refused is in no state.
-  expect(Object.values(objects).flat()).toMatchObject([{ type: "custom.added" }]);
+  expect(Object.values(objects).flat()).toMatchObject([{ name: "added" }]);
   expect(await shop.leaks()).toEqual([]);
 });

@@ -82,48 +82,6 @@ test("an object that was imported without its secrets and changed since is said 
   expect(await stack.drift()).toMatchObject({ drift: true, changed: [{ who }] });
 });
 
-const secretPlaces = [
-  [""],
-  ["apiKey"],
-  ["proxy.password"],
-  ["hosts"],
-  ["apiKey", "proxy"],
-  ["apiKey", "hosts", "proxy.password"],
-];
-
-test.each(secretPlaces.map((places) => [places] as const))(
-  "what a program makes secret in extra (%j) is no drift, and said not to be checked",
-  async (extraSecrets) => {
-    const stack = await managedStack();
-    const extra = {
-      apiKey: "canary-key",
-      proxy: { password: "canary-proxy", port: 1 },
-      hosts: [{ token: "canary-host" }],
-      region: "eu",
-    };
-    const fields = { type: "custom.kiosk", displayName: "Kiosk", icon: "aVZC" };
-    await stack.up("Channel", "kiosk", fields);
-    // As after an `up` on a tenant that takes it.
-    await stack.edit(({ channels = [] }) => Object.assign(channels[0] ?? {}, extra));
-    Object.assign(stack.state.at(-1)?.outputs ?? {}, { extra, extraSecrets });
-    const places = extraSecrets.map((path) => (path === "" ? "extra" : `extra.${path}`)).sort();
-    expect(await stack.drift()).toMatchObject({
-      drift: false,
-      changed: [],
-      uncheckable: [{ paths: places }],
-    });
-    await stack.edit((objects) => {
-      for (const channel of objects.channels ?? []) channel.region = "us";
-    });
-    const found = await stack.drift();
-    const isChecked = !extraSecrets.includes("");
-    expect(found.changed.flatMap(({ changes }) => changes.map(({ path }) => path))).toEqual(
-      isChecked ? ["extra.region"] : [],
-    );
-    expect(JSON.stringify(found)).not.toMatch(/canary/);
-  },
-);
-
 /** A place of a state and a value that means something else. */
 interface Edit {
   readonly id: string;

@@ -2,7 +2,6 @@ import * as pulumi from "@pulumi/pulumi";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Definition, number } from "../../provider/definition/define.js";
-import { extraViolations } from "../../provider/definition/extra.js";
 import { fieldsIn, normaliseFields } from "../../provider/definition/fields.js";
 import { fieldViolations, type Violation } from "../../provider/definition/violations.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
@@ -104,11 +103,7 @@ test.each<[Definition, JsonObject, string]>([
     { rolls: 1 },
     "rolls: is not a property of ClientApplication; did you mean roles?",
   ],
-  [
-    clientApplication,
-    { priority: 1 },
-    'priority: is not a property of ClientApplication; "extra" is for fields that this package does not define',
-  ],
+  [clientApplication, { priority: 1 }, "priority: is not a property of ClientApplication"],
   [
     participant,
     { name: `bot of ${pulumi.output("x")}` },
@@ -323,7 +318,7 @@ const outputs = [
   JSON.stringify({ channel: pulumi.output("x") }),
 ] as const;
 
-test("an output inside a text is reported wherever a value can stand, also as an id and below extra", () => {
+test("an output inside a text is reported wherever a value can stand, also as an id", () => {
   const places = nested.filter(({ path }) => !path.includes("[]"));
   const given = fc.record({ place: fc.constantFrom(...places), text: fc.constantFrom(...outputs) });
   fc.assert(
@@ -332,10 +327,6 @@ test("an output inside a text is reported wherever a value can stand, also as an
       const reported = (found: readonly Violation[], where: string) =>
         expect(found.find((each) => each.path === where)?.rule).toContain(wanted);
       reported(fieldViolations(definition, below(holders, { [name]: text })), path);
-      reported(
-        extraViolations(definition, { unknown: [{ [name]: text }] }),
-        `extra.unknown[0].${name}`,
-      );
     }),
     { numRuns: 200, seed: 17 },
   );

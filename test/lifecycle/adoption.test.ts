@@ -1,6 +1,4 @@
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { extraChanges } from "../../provider/definition/changes.js";
 import { naturalKey } from "../../provider/definition/fields.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";
@@ -197,21 +195,6 @@ const wireChannel = {
   active: true,
 };
 
-test("the preview of an adoption shows what extra changes, and no value of it", async () => {
-  await hub.service.create(channel, wireChannel);
-  const others = { region: "eu", limits: { a: 1, b: 2 }, key: "k" };
-  hub.bend.ways = { shown: (object) => ({ ...object, ...others }) };
-  hub.nextRun([]);
-  const extra = { region: "us", limits: { a: 1, b: 3 }, key: "canary-1", auth: { t: "canary-2" } };
-  const inputs = kiosk({ adopt: true, extra, extraSecrets: ["key", "auth.t"] });
-  expect((await hub.of("Channel").check({}, inputs)).failures).toEqual([]);
-  const [reported] = hub.reported;
-  expect(reported).toContain("extra.region: [secret] → [secret]");
-  expect(reported).toContain("extra.limits.b: [secret] → [secret]");
-  expect(reported).toContain("extra.key: [secret] → [secret]");
-  expect(reported).not.toMatch(/canary|limits\.a|no field changes|not sent/);
-});
-
 test("the preview of an adoption shows the member that gives way to the chosen one", async () => {
   const basicAuth = { username: "u", password: "a-password" };
   await hub.service.create(authentication, { name: "web", type: "basic", basicAuth });
@@ -229,20 +212,4 @@ test("the preview of an adoption speaks of a mark only where one is written", as
   hub.nextRun([]);
   await hub.of("Channel").check({}, kiosk({ adopt: true }));
   expect(hub.reported[0]).toMatch(/no field changes$/);
-});
-
-test("what extra changes is reported wherever it is, and nothing where it says the same", () => {
-  const json = fc.jsonValue({ maxDepth: 3 });
-  const objects = fc.dictionary(fc.stringMatching(/^[a-z]{1,3}$/), json);
-  fc.assert(
-    fc.property(objects, objects, (live, extra) => {
-      expect(extraChanges(live, live)).toEqual([]);
-      for (const { path } of extraChanges(live, extra)) expect(path).toMatch(/^extra\./);
-      for (const paths of [[], Object.keys(extra), [""]]) {
-        const reported = extraChanges(live, { ...extra, s: { t: "canary" } }, paths);
-        for (const { from = "[secret]", to } of reported)
-          expect([from, to]).toEqual(["[secret]", "[secret]"]);
-      }
-    }),
-  );
 });

@@ -1,10 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
-import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
-import { bent, withMembers } from "../support/bent.js";
-import { handedBack } from "../support/door.js";
 import { asBody, type Emulated, emulated, owned } from "../support/emulated.js";
 import { roleOf } from "../support/forms.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
@@ -177,52 +174,4 @@ describe("the human description", () => {
 const basicInputs = (): Json => ({
   name: "web",
   basicAuth: { username: "hub", password: "a-password" },
-});
-
-describe("extra", () => {
-  const ways = () => withMembers("region", "limits", "quota");
-
-  test("a member that leaves it leaves the service, at every depth; what others set beside it goes, too", async () => {
-    hub = await bent(ways());
-    const restrictions = { inbound: { maxTextLength: 5 } };
-    const extra = { region: "eu", limits: { a: 1, b: 2 }, restrictions: { quota: 7 } };
-    const { id, state } = await make("Channel", kiosk({ restrictions, extra }));
-    const live = () => hub.service.read(channel, id);
-    expect(await live()).toMatchObject({ ...extra, restrictions: { ...restrictions, quota: 7 } });
-    await hub.service.replace(channel, id, { ...asBody(await live()), limits: { byHand: 3 } });
-    await change("Channel", id, state, kiosk({ restrictions, extra: { limits: { a: 1 } } }));
-    const after = await live();
-    expect(after).toMatchObject({ limits: { a: 1 }, restrictions });
-    expect(JSON.stringify(after)).not.toMatch(/region|quota|byHand/);
-  });
-
-  test("a preview warns of it once, and the refusal of the service says what to do", async () => {
-    await start();
-    const inputs = kiosk({ extra: { limits: { a: 1 }, region: "eu" } });
-    const { inputs: checked } = await hub.of("Channel").check({}, inputs);
-    expect(hub.reported).toEqual([
-      "extra has limits, region. The service is documented to refuse members that it does not know (400-420): set extra only if your tenant takes them.",
-    ]);
-    await hub.of("Channel").check(checked, inputs);
-    expect(hub.reported).toHaveLength(1);
-    await expect(hub.of("Channel").create(handedBack(checked))).rejects.toThrow(
-      /400-420.*limits.*region.*remove them from extra/s,
-    );
-    expect(await hub.objects("channels")).toEqual([]);
-  });
-
-  test("an unknown one stays unknown in a preview", async () => {
-    await start();
-    const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
-    const { inputs, failures } = await hub.of("Channel").check({}, kiosk({ extra: unknown }));
-    expect(failures).toEqual([]);
-    expect(inputs.extra).toBe(unknown);
-  });
-
-  test("is refused where the property itself is documented", async () => {
-    await start();
-    const extra = { restrictions: { inbound: { maxTextLength: 5 } } };
-    const { failures } = await hub.of("Channel").check({}, kiosk({ extra }));
-    expect(failures[0]?.reason).toMatch(/^extra\./);
-  });
 });

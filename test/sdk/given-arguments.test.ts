@@ -6,7 +6,6 @@ import { beforeAll, expect, test } from "vitest";
 import { memberPath } from "../../provider/definition/fields.js";
 import { channel } from "../../provider/resources/channel.js";
 import { resources } from "../../provider/resources/index.js";
-import { knownJson, withIds } from "../../sdk/given-arguments.js";
 import * as sdk from "../../sdk/index.js";
 import { Channel } from "../../sdk/index.js";
 import { withFileContent } from "../../sdk/resource-class.js";
@@ -155,20 +154,6 @@ test.each(beyondJson)("what JSON lacks is refused by its path: it%s", (called, v
   expect(() => made("ConversationAccount", "shop", { ...whole, customer: value })).toThrow(
     `ConversationAccount "shop": customer${called}.`,
   );
-});
-
-test.each(beyondJson)("in extra, as soon as it is known: it%s", async (called, value) => {
-  const fault = `Channel "web": extra.list[0].a.b${called}`;
-  const given = { b: value };
-  // A true output would report the failure to the process, too.
-  const output = {
-    __pulumiOutput: true,
-    apply: (know: (known: unknown) => unknown) => know(given),
-  };
-  const checked = (a: unknown) => withIds({ list: [{ a }] }, "extra", knownJson('Channel "web"'));
-  expect(() => checked(output)).toThrow(fault);
-  const { list } = Object(checked(Promise.resolve(given)));
-  await expect(list[0].a).rejects.toThrow(fault);
 });
 
 test("what JSON has is taken: plain objects of a class, too", () => {

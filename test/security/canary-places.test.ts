@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { authentication } from "../../provider/resources/authentication.js";
 import { someId } from "../matrix/support/resource.js";
 import type { BentAnswer, BentCall, Ways } from "../matrix/support/wire.js";
-import { type Bent, bent, withMembers } from "../support/bent.js";
+import { type Bent, bent } from "../support/bent.js";
 import { handedBack } from "../support/door.js";
 import { owned } from "../support/emulated.js";
 import type { Json } from "../support/forms.js";
@@ -116,39 +116,9 @@ const marked: readonly Omit<Place, "isSealed">[] = [
 
 const addressWith = (secret: string): string => `https://bot.example.com/in?key=${secret}`;
 
-/** Below `extra`, at all depths; what the SDK saw to be secret, where it saw anything. */
-const extras: readonly (readonly [path: string, mark: string, extra: (secret: string) => Json])[] =
-  [
-    ["vendorKey", "vendorKey", (secret) => ({ vendorKey: secret })],
-    ["vendorId", "vendorId", (secret) => ({ vendorId: secret })],
-    ["vendor.id", "vendor.id", (secret) => ({ vendor: { id: secret, region: "eu" } })],
-    ["vendor.a.b.c", "vendor", (secret) => ({ vendor: { a: { b: { c: `x ${secret} y` } } } })],
-    ["keys[1].value", "keys", (secret) => ({ keys: ["shown", { value: secret }] })],
-    ["a.b", "", (secret) => ({ "a.b": secret })],
-    ["a.b.key", "", (secret) => ({ "a.b": { key: secret }, key: "shown" })],
-    ["vendor.c.d.key", "vendor", (secret) => ({ vendor: { "c.d": { key: [secret] } } })],
-    ["settings", "settings", (secret) => ({ settings: JSON.stringify({ deep: { key: secret } }) })],
-    ["restrictions.vendor.key", "restrictions.vendor", (secret) => within(secret)],
-  ];
-
-const within = (secret: string): Json => ({ restrictions: { vendor: { key: secret } } });
-
-const marks = ["marked", "not marked"] as const;
-
 const places: readonly Place[] = [
   ...documented.map((place) => ({ ...place, isSealed: true })),
   ...marked.map((place) => ({ ...place, isSealed: false, isPublic: true as const })),
-  ...extras.flatMap(([path, mark, extra]) =>
-    marks.map((way) => ({
-      ...{ kind: "Channel", collection: "channels", path },
-      values: (secret: string): Json => ({
-        ...channel,
-        extra: extra(secret),
-        ...(way === "marked" ? { extraSecrets: [mark] } : {}),
-      }),
-      isSealed: way === "marked",
-    })),
-  ),
 ];
 
 /** How a service may name what it was sent. */
@@ -260,12 +230,9 @@ const played = async (
     }
     said.push(...hub.reported);
   };
-  const taken = withMembers("vendorKey", "vendorId", "vendor", "keys", "a.b", "key", "settings");
-  hub.bend.ways = taken;
   for (const step of before) await play(step, false);
   hub.nextRun([]);
-  const shown: Ways["shown"] = (object, call) => ways.shown?.(taken.shown(object), call) ?? object;
-  hub.bend.ways = { ...ways, ...taken, shown };
+  hub.bend.ways = ways;
   for (const step of steps) await play(step, true);
   return { answers, said };
 };

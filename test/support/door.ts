@@ -3,7 +3,6 @@ import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { ownerParts, urnOf } from "../../provider/kernel/owner.js";
 import { pluginToken } from "../../provider/kernel/type-tokens.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
-import { propertiesIn, stateInputs } from "../../provider/lifecycle/resource.js";
 import type { Run } from "../../provider/lifecycle/run.js";
 import { messages, valuesOf } from "../../provider/plugin/protocol.js";
 import { resourceMethods } from "../../provider/plugin/resource.js";
@@ -54,11 +53,9 @@ const sent = <T extends Message>(
  * it: marks on the values, and no name where there is an automatic one.
  */
 const asProgram = (definition: Definition, news: JsonObject): JsonObject => {
-  const { extra } = stateInputs(definition, propertiesIn(news));
   const { autoName, name, ...values } = sealedValues(definition, news);
   return {
     ...values,
-    ...(isObject(news.extra) ? { extra } : {}),
     ...(name === undefined || name === autoName ? {} : { name }),
   };
 };

@@ -1,8 +1,7 @@
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import { mergeDeep } from "../../provider/definition/extra.js";
 import { naturalKey } from "../../provider/definition/fields.js";
 import { holdsSecret } from "../../provider/definition/secrets.js";
-import { isObject } from "../../provider/kernel/json.js";
+import { isObject, mergeDeep } from "../../provider/kernel/json.js";
 
 export type Json = Record<string, unknown>;
 

@@ -60,7 +60,6 @@ const args: AccountArgs = {
   channel,
   chatConfigurations: { orchestration: flow, entryPoint: "1007", timeout: 30, onAgentUnavailability: "off_hours" },
   adopt: true,
-  extra: { region: "eu", apiKey: pulumi.secret("k"), nested: pulumi.output({ a: [1] }) },
   eraseHidden: true,
   profile: "staging",
 };

@@ -118,15 +118,13 @@ test("the user's settings propose, enforce or forbid automatic names; one that i
 });
 
 test("what the program marks is marked for the life cycle, and sealed in inputs and outputs", async () => {
-  const given = { ...web, displayName: secret("canary"), extra: { a: { b: secret("canary") } } };
+  const given = { ...web, displayName: secret("canary") };
   const inputs = await checked("web", given);
   const { properties } = await plugin.create(urn("Channel", "web"), inputs, true);
   for (const values of [inputs, properties]) {
     expect(values).toMatchObject({
       displayName: secret("canary"),
-      extra: { a: { b: secret("canary") } },
       markedSecrets: ["displayName"],
-      extraSecrets: ["a.b"],
     });
   }
   const broken = await plugin.check(urn("Channel", "b"), {}, { ...given, type: 5, icon: "" });

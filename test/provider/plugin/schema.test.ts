@@ -65,7 +65,7 @@ const placesAmong = (
   });
 };
 
-const own = ["adopt", "extra", "eraseHidden"];
+const own = ["adopt", "eraseHidden"];
 const readOnly = ["created", "modified"];
 
 const without = <T>(members: Readonly<Record<string, T>>, names: readonly string[]) =>
@@ -272,8 +272,7 @@ test("a rule over several members is said in words", () => {
 });
 
 test("no program gives what the life cycle keeps for itself, and none names a profile", () => {
-  const kept =
-    /^(owner|ownership|autoName|markedSecrets|extraSecrets|serial|undeclared|profile|__.*)$/;
+  const kept = /^(owner|ownership|autoName|markedSecrets|serial|undeclared|profile|__.*)$/;
   const given = Object.values(schema.resources).flatMap(({ inputProperties }) =>
     Object.keys(inputProperties),
   );

@@ -35,11 +35,10 @@ test.each<[string, unknown, unknown]>([
 test("what a program marks keeps its mark beside the plain values", async () => {
   const { values, marked, faults } = givenInputs(channel, {
     displayName: output({ value: "Web", secret: true }),
-    extra: { key: secret("s") },
   });
   expect(faults).toEqual([]);
-  expect(values).toEqual({ displayName: "Web", extra: { key: "s" } });
-  expect(marked).toEqual({ displayName: secret("Web"), extra: { key: secret("s") } });
+  expect(values).toEqual({ displayName: "Web" });
+  expect(marked).toEqual({ displayName: secret("Web") });
 });
 
 test("an asset is refused by its property, whether or not it is secret", () => {
