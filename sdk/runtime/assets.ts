@@ -1,7 +1,11 @@
+import { readFile, stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { types } from "node:util";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
-import { contentTypeOf } from "../../provider/resources/content-types.js";
 import {
   type Asset,
+  type AssetCalls,
   type AssetRequest,
   assertAsset,
   createAsset,
@@ -9,317 +13,29 @@ import {
   getAsset,
   largestAsset,
   type NewAsset,
+  type SignedAddress,
   type StoredAsset,
 } from "./asset-calls.js";
-import { inputFailure, inputInvalid, prepared } from "./caller-input.js";
-import {
-  type ContentSource,
-  type DownloadTarget,
-  type OpenContent,
-  openContent,
-  openTarget,
-  readable,
-} from "./content-streams.js";
-import {
-  type ContentAnswer,
-  type ContentParts,
-  checkedAddress,
-  counted,
-  movedContent,
-  type Pieces,
-  pauseBeforeRepeat,
-  refusedTransfer,
-  rejectedBy,
-  type SignedTransfer,
-  type TransferOptions,
-  type TransferReply,
-  transferFailure,
-  transferOptionsOf,
-  transferSignal,
-  type Upload,
-} from "./content-transfer.js";
-import type { CallOptions } from "./input-schemas.js";
+import { inputInvalid } from "./caller-input.js";
+import type { ContentTransfer, SignedTransfer } from "./content-transfer.js";
+import { type CallOptions, callOptions, checkedOptions } from "./input-schemas.js";
+import { checkSignedAddress } from "./signed-address.js";
+
+/** The source of an asset's content: the path of a file, or bytes. */
+export type ContentSource = string | Uint8Array;
 
 /** Options for an upload. `channel` and `sender` are required. */
-export interface UploadOptions extends Pick<AssetRequest, "channel" | "sender">, TransferOptions {
-  /** File name with an extension. Default: the name of the source file. */
+export interface UploadOptions extends Pick<AssetRequest, "channel" | "sender">, CallOptions {
+  /** File name with an extension. Required for bytes. Default: the name of the file. */
   readonly name?: string;
-  /** Size in bytes. Required for streams; for files and bytes, it must match their size. */
-  readonly size?: number;
-  /**
-   * Content type. Must match the file name's extension, from which the service derives it
-   * (assumed).
-   */
-  readonly contentType?: string;
 }
-
-const uploading = "upload an asset";
-
-const invalid = (rule: string): ConversationError => inputInvalid(uploading, rule);
-
-/** Type, as a header has it, without parameters. */
-const essence = (type: string): string => (type.split(";")[0] ?? "").trim().toLowerCase();
-
-/** The request to the service, after every check that is possible in advance. */
-const requestOf = (options: UploadOptions, content: OpenContent): AssetRequest => {
-  const { channel, sender, contentType } = options;
-  const name = options.name ?? content.name;
-  const size = options.size ?? content.size;
-  if (name === undefined) throw invalid("the source has no name; set the name option");
-  if (size === undefined) throw invalid("the size of the source is unknown; set the size option");
-  if (options.size === undefined && (size < 1 || size > largestAsset)) {
-    throw invalid(
-      `the source has ${size.toLocaleString("en-US")} bytes; 1 to ${largestAsset.toLocaleString("en-US")} (10 MiB) are allowed`,
-    );
-  }
-  const request = { channel, sender, name, size };
-  assertAsset(request);
-  if (content.size !== undefined && content.size !== size) {
-    throw invalid(`size is ${size}, but the source's size is ${content.size}`);
-  }
-  if (contentType !== undefined && typeof contentType !== "string") {
-    throw invalid("contentType must be a string");
-  }
-  const derived = contentTypeOf(name);
-  if (contentType !== undefined && essence(contentType) !== derived) {
-    throw invalid(
-      `contentType is ${JSON.stringify(contentType)}, but the extension in the name implies ${derived}`,
-    );
-  }
-  return request;
-};
-
-/** A caller that gave up, or met a hanging service, should not wait for a deletion as well. */
-const discardWithinMs = 2_000;
-
-/** An asset without content is of no use; if it cannot be deleted it does no harm either. */
-const discarded = async (parts: ContentParts, { id }: Asset): Promise<void> => {
-  const tooLong = rejectedBy(AbortSignal.timeout(discardWithinMs));
-  await Promise.race([deleteAsset(parts, id), tooLong]).catch(() => {});
-};
-
-/** Gets the content to a new asset. */
-const delivered = async (
-  parts: ContentParts,
-  content: OpenContent,
-  options: UploadOptions,
-): Promise<Asset> => {
-  const { repeatable } = content;
-  const request = requestOf(options, content);
-
-  const ask = async (old?: NewAsset): Promise<NewAsset> => {
-    if (old) await discarded(parts, old);
-    return createAsset(parts, request, options);
-  };
-
-  /** The content on its way to an asset; it is opened when it is sent. */
-  const uploadOf = ({ id, contentType, size, contentUrl }: NewAsset): Upload => {
-    const what = `upload asset ${id}`;
-    const wrong = (rule: string) =>
-      new ConversationError(
-        "INPUT_INVALID",
-        `Could not ${what}: ${rule}. The transfer was canceled.`,
-      );
-    return {
-      what,
-      url: checkedAddress(contentUrl, parts.rule, what),
-      signal: transferSignal(parts, options),
-      contentType,
-      size,
-      pieces: counted(readable(content.open), { size, wrong, onProgress: options.onProgress }),
-    };
-  };
-
-  /** If the address fails for a moment, what can be read again is sent once more. */
-  const move = async (asset: NewAsset): Promise<TransferReply> => {
-    try {
-      const first = uploadOf(asset);
-      const reply = await parts.transfer.upload(first);
-      if (!repeatable || !(await pauseBeforeRepeat(parts, asset, reply, first))) return reply;
-      return await parts.transfer.upload(uploadOf(asset));
-    } catch (error) {
-      await discarded(parts, asset);
-      throw error;
-    }
-  };
-
-  const { asset, reply, isStuck } = await movedContent(parts, { ask, move, repeatable });
-  const { id, name, size, contentType } = asset;
-  if (reply.status >= 200 && reply.status <= 299) return { id, name, size, contentType };
-  await discarded(parts, asset);
-  const error = refusedTransfer(`upload asset ${id}`, reply, parts);
-  if (!isStuck) throw error;
-  throw new ConversationError(
-    "REJECTED",
-    `${error.message} A stream can be read only once: pass a function that opens the stream, so that the upload can be repeated.`,
-    error.details,
-  );
-};
-
-/**
- * Streams a source into a new asset: asks for the address, checks it, posts the content. A stream of
- * the caller's is ended in any case.
- */
-const upload = async (
-  parts: ContentParts,
-  source: ContentSource,
-  options: UploadOptions,
-): Promise<Asset> => {
-  const content = await openContent(source).catch((error) => {
-    throw inputFailure(uploading, error);
-  });
-  try {
-    return await delivered(parts, content, transferOptionsOf(uploading, options));
-  } finally {
-    content.stop();
-  }
-};
-
-const downloading = "download an asset";
 
 /** A downloaded asset, without its signed URL. */
 export type Downloaded = Omit<StoredAsset, "contentUrl" | "contentUrlExpiry"> & {
   /** Number of bytes received. */
   readonly size: number;
-};
-
-/** The caller has to fix a target that cannot be written to. */
-const unwritable = (error: unknown): ConversationError =>
-  isConversationError(error)
-    ? error
-    : new ConversationError(
-        "INPUT_INVALID",
-        "Could not download an asset because writing to the target failed. For details, see the cause.",
-        {},
-        "none",
-        { cause: error },
-      );
-
-const collected = async (pieces: Pieces, size: number): Promise<Uint8Array> => {
-  const bytes = new Uint8Array(size);
-  let place = 0;
-  for await (const piece of pieces) {
-    bytes.set(piece, place);
-    place += piece.byteLength;
-  }
-  return bytes;
-};
-
-const badContent =
-  (id: string, advice = " Try again.") =>
-  (rule: string) =>
-    new ConversationError("BAD_RESPONSE", `Could not download asset ${id}: ${rule}.${advice}`);
-
-/** One answer of a signed URL, and the transfer that it belongs to. */
-interface Fetched extends ContentAnswer {
-  readonly transfer: SignedTransfer;
-}
-
-/** Asks for the content; an address that fails for a moment is asked once more. */
-const fetched = async (
-  parts: ContentParts,
-  asset: StoredAsset,
-  options: TransferOptions,
-): Promise<Fetched> => {
-  const what = `download asset ${asset.id}`;
-  const url = checkedAddress(asset.contentUrl, parts.rule, what);
-  const transfer = { what, url, signal: transferSignal(parts, options) };
-  /** The content, or a refusal that holds no connection any more. */
-  const open = async (): Promise<Fetched> => {
-    const answer = await parts.transfer.download(transfer);
-    if (answer.status !== 200) await answer.discard();
-    return { ...answer, transfer };
-  };
-  const answer = await open();
-  const isRepeated = await pauseBeforeRepeat(parts, asset, answer, transfer);
-  return isRepeated ? open() : answer;
-};
-
-/** The size of the content, as the asset and the answer agree on it. */
-const sizeOf = (asset: StoredAsset, { length }: ContentAnswer): number => {
-  const wrong = badContent(asset.id);
-  const size = asset.size ?? length;
-  if (size === undefined || size > largestAsset) {
-    // The size stays the same, however often the content is downloaded.
-    throw badContent(asset.id, "")(`its size is unknown or exceeds ${largestAsset} bytes`);
-  }
-  if (length !== undefined && length !== size) {
-    throw wrong(`the content's size is ${length}, but the asset specifies ${size}`);
-  }
-  return size;
-};
-
-/**
- * Fetches the content of an asset and checks its size; `consume` gets it piece by piece. Whatever
- * happens, the connection is given back.
- */
-const transferred = async <T>(
-  parts: ContentParts,
-  id: string,
-  options: TransferOptions,
-  consume: (pieces: Pieces, size: number, fetched: Fetched) => Promise<T>,
-): Promise<{ readonly about: Downloaded; readonly result: T }> => {
-  const { asset, reply } = await movedContent(parts, {
-    ask: () => getAsset(parts, id, options),
-    move: (asset) => fetched(parts, asset, options),
-    repeatable: true,
-  });
-  if (reply.status !== 200) throw refusedTransfer(reply.transfer.what, reply, parts);
-  try {
-    const size = sizeOf(asset, reply);
-    const counting = { size, wrong: badContent(id), onProgress: options.onProgress };
-    const result = await consume(counted(reply.pieces, counting), size, reply);
-    const { contentUrl: _url, contentUrlExpiry: _expiry, ...about } = asset;
-    return { about: { ...about, size }, result };
-  } finally {
-    reply.release();
-  }
-};
-
-/** The content of an asset as bytes. The signal ends it even if the progress callback is stuck. */
-const downloadBytes = async (
-  parts: ContentParts,
-  id: string,
-  options: TransferOptions,
-): Promise<Downloaded & { readonly bytes: Uint8Array }> => {
-  const checked = transferOptionsOf(downloading, options);
-  const { about, result } = await transferred(
-    parts,
-    id,
-    checked,
-    async (pieces, size, { transfer }) => {
-      try {
-        return await Promise.race([collected(pieces, size), rejectedBy(transfer.signal)]);
-      } catch (error) {
-        throw transferFailure(transfer, error);
-      }
-    },
-  );
-  return { ...about, bytes: result };
-};
-
-/** The content of an asset into a file or a stream. */
-const downloadTo = async (
-  parts: ContentParts,
-  id: string,
-  target: DownloadTarget,
-  options: TransferOptions,
-): Promise<Downloaded> => {
-  const checked = transferOptionsOf(downloading, options);
-  const opened = prepared(downloading, () => openTarget(target));
-  const write = async (pieces: Pieces, _size: number, { release, transfer }: Fetched) => {
-    const { signal } = transfer;
-    try {
-      await opened.write(pieces, { signal, release });
-    } catch (error) {
-      throw signal.aborted ? transferFailure(transfer, error) : unwritable(error);
-    }
-  };
-  try {
-    return (await transferred(parts, id, checked, write)).about;
-  } finally {
-    opened.leave();
-  }
+  /** The content. */
+  readonly bytes: Uint8Array;
 };
 
 /** Operations on attachments and their content. Every failure is a ConversationError. */
@@ -355,14 +71,13 @@ export interface Assets {
    */
   delete(id: string, options?: CallOptions): Promise<void>;
   /**
-   * Creates an asset and streams its content to the signed URL. Checks the name, size, and content
-   * type before sending anything. If the URL has expired, repeats the upload once with a new asset;
-   * after a 502, 503, or 504, repeats it once with the same URL. An upload from a plain stream
-   * cannot be repeated once reading has begun. If an upload fails, times out, or is canceled, tries
-   * for up to 2 s to delete the asset. Always closes the source stream.
+   * Creates an asset and posts its content to the signed URL. Checks the name and size before
+   * sending anything. If the URL has expired or fails temporarily (401, 403, 410, 502 to 504),
+   * repeats the upload once with a new asset. If an upload fails, takes more than 5 minutes, or is
+   * canceled, tries for up to 2 s to delete the asset.
    *
    * @returns an attachment for a text message
-   * @throws ConversationError `INPUT_INVALID`, including if the source or `onProgress` fails
+   * @throws ConversationError `INPUT_INVALID` before anything is sent; otherwise, as for every call
    *
    * @example
    * const asset = await hub.assets.upload("receipt.pdf", { channel: "custom.web", sender: "custom_bot" });
@@ -370,47 +85,147 @@ export interface Assets {
    */
   upload(source: ContentSource, options: UploadOptions): Promise<Asset>;
   /**
-   * Downloads an asset's content and checks its size. If the signed URL has expired, requests a new
-   * one once; after a 502, 503, or 504, repeats the request once. If the target closes early, the
-   * download ends. If the target received nothing, it stays open.
+   * Downloads an asset's content, at most 10 MiB, and checks its size. If the signed URL has expired
+   * or fails temporarily, as in `upload`, requests a new one once.
    *
-   * @throws ConversationError `INPUT_INVALID`, including if the target or `onProgress` fails
+   * @throws ConversationError `BAD_RESPONSE` if the size is wrong; otherwise, as for every call
    *
    * @example
-   * createServer((_request, response) => {
-   *   hub.assets.download(id, response).catch(() => response.destroy());
-   * });
+   * const { bytes, contentType } = await hub.assets.download(assetId);
    */
-  download(
-    id: string,
-    to?: undefined,
-    options?: TransferOptions,
-  ): Promise<Downloaded & { readonly bytes: Uint8Array }>;
-  download(id: string, to: DownloadTarget, options?: TransferOptions): Promise<Downloaded>;
+  download(id: string, options?: CallOptions): Promise<Downloaded>;
 }
 
-/** Returns the asset operations for a connection. */
-export const assetsOf = (parts: ContentParts): Assets => {
-  function download(
-    id: string,
-    to?: undefined,
-    options?: TransferOptions,
-  ): Promise<Downloaded & { readonly bytes: Uint8Array }>;
-  function download(id: string, to: DownloadTarget, options?: TransferOptions): Promise<Downloaded>;
-  function download(
-    id: string,
-    to?: DownloadTarget,
-    options: TransferOptions = {},
-  ): Promise<Downloaded> {
-    return to === undefined
-      ? downloadBytes(parts, id, options)
-      : downloadTo(parts, id, to, options);
-  }
-  return {
-    create: (asset, options) => createAsset(parts, asset, options),
-    get: (id, options) => getAsset(parts, id, options),
-    delete: (id, options) => deleteAsset(parts, id, options),
-    upload: (source, options) => upload(parts, source, options),
-    download,
-  };
+/** What asset operations need of a connection. */
+interface AssetParts extends AssetCalls {
+  /** Base URL of the service. */
+  readonly baseUrl: string;
+  readonly transfer: ContentTransfer;
+  /** Signal that cancels all transfers. */
+  readonly closing: AbortSignal;
+}
+
+const uploading = "upload an asset";
+
+const invalid = (rule: string): ConversationError => inputInvalid(uploading, rule);
+
+const assertSize = (size: number): void => {
+  if (size >= 1 && size <= largestAsset) return;
+  const [has, most] = [size, largestAsset].map((bytes) => bytes.toLocaleString("en-US"));
+  throw invalid(`the source has ${has} bytes; 1 to ${most} (10 MiB) are allowed`);
 };
+
+const readSource = async (source: ContentSource): Promise<Uint8Array> => {
+  // Recognized by its behavior, not by its class: a test runner may have its own realms.
+  if (types.isUint8Array(source)) return source;
+  if (typeof source !== "string") throw invalid("the source must be a path or a Uint8Array");
+  const found = await stat(source).catch(() => undefined);
+  if (!found?.isFile()) throw invalid(`${JSON.stringify(source)} is not a readable file`);
+  assertSize(found.size);
+  return readFile(source).catch((error) => {
+    throw inputInvalid(uploading, "the file cannot be read; see the cause", error);
+  });
+};
+
+const longestTransferMs = 5 * 60_000;
+
+const describeTransfer = (
+  { baseUrl, closing }: AssetParts,
+  what: string,
+  { contentUrl }: SignedAddress,
+  { signal }: CallOptions,
+): SignedTransfer => ({
+  what,
+  url: checkSignedAddress(contentUrl, baseUrl, what),
+  signal: AbortSignal.any([
+    closing,
+    AbortSignal.timeout(longestTransferMs),
+    ...(signal ? [signal] : []),
+  ]),
+});
+
+/** Answers of a signed URL that has expired or fails for a moment: a new one may work. */
+const passingStatuses: readonly number[] = [401, 403, 410, 502, 503, 504];
+
+/** Uses the signed URL of an asset; a new one once if the first does not work anymore. */
+const useSignedAddress = async <A, T>(
+  ask: () => Promise<A>,
+  use: (asset: A) => Promise<T>,
+): Promise<T> => {
+  const first = await ask();
+  try {
+    return await use(first);
+  } catch (error) {
+    const status = isConversationError(error) ? error.details.status : undefined;
+    if (!passingStatuses.includes(status ?? 0)) throw error;
+  }
+  return use(await ask());
+};
+
+/** A caller that gave up, or met a hanging service, should not wait for a deletion as well. */
+const discardWithinMs = 2_000;
+
+/** An asset without content is of no use; if it cannot be deleted it does no harm either. */
+const discardAsset = async (parts: AssetParts, { id }: Asset): Promise<void> => {
+  const tooLong = pause(discardWithinMs, undefined, { ref: false });
+  await Promise.race([deleteAsset(parts, id).catch(() => {}), tooLong]);
+};
+
+const upload = async (
+  parts: AssetParts,
+  source: ContentSource,
+  options: UploadOptions,
+): Promise<Asset> => {
+  const given = checkedOptions(uploading, callOptions, options);
+  const { channel, sender, name = typeof source === "string" ? basename(source) : "" } = given;
+  const bytes = await readSource(source);
+  assertSize(bytes.byteLength);
+  if (name === "") throw invalid("bytes have no name; set the name option");
+  const request = { channel, sender, name, size: bytes.byteLength };
+  assertAsset(request);
+  return useSignedAddress(
+    () => createAsset(parts, request, given),
+    async (asset) => {
+      const { id, size, contentType } = asset;
+      try {
+        const transfer = describeTransfer(parts, `upload asset ${id}`, asset, given);
+        await parts.transfer.post(transfer, bytes, contentType);
+      } catch (error) {
+        await discardAsset(parts, asset);
+        throw error;
+      }
+      return { id, name, size, contentType };
+    },
+  );
+};
+
+const download = async (
+  parts: AssetParts,
+  id: string,
+  options: CallOptions,
+): Promise<Downloaded> => {
+  const given = checkedOptions("download an asset", callOptions, options);
+  return useSignedAddress(
+    () => getAsset(parts, id, given),
+    async ({ contentUrl, contentUrlExpiry: _, ...about }) => {
+      const what = `download asset ${id}`;
+      const transfer = describeTransfer(parts, what, { contentUrl }, given);
+      const bytes = await parts.transfer.get(transfer);
+      const size = bytes.byteLength;
+      if (about.size === undefined || about.size === size) return { ...about, size, bytes };
+      throw new ConversationError(
+        "BAD_RESPONSE",
+        `Could not ${what}: the content has ${size} bytes, but the asset specifies ${about.size}. Try again.`,
+      );
+    },
+  );
+};
+
+/** Returns the asset operations for a connection. */
+export const assetsOf = (parts: AssetParts): Assets => ({
+  create: (asset, options) => createAsset(parts, asset, options),
+  get: (id, options) => getAsset(parts, id, options),
+  delete: (id, options) => deleteAsset(parts, id, options),
+  upload: (source, options) => upload(parts, source, options),
+  download: (id, options = {}) => download(parts, id, options),
+});

@@ -4,6 +4,7 @@ import { brotliDecompress, gunzip, inflate, type ZlibOptions } from "node:zlib";
 import { isObject, jsonIn } from "../../provider/kernel/json.js";
 import { quoted } from "../../provider/kernel/text.js";
 import { inputInvalid, prepared } from "./caller-input.js";
+import { readAtMost } from "./read-at-most.js";
 
 /** A call from the service, in the same form for every kind of server. */
 export interface CallbackCall {
@@ -86,21 +87,6 @@ const parsedFrom = (bytes: Uint8Array): ParsedBody => ({
   value: jsonIn(new TextDecoder().decode(bytes)),
 });
 
-/** Reads up to so many bytes; undefined if there are more. */
-const bytesIn = async (
-  pieces: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): Promise<Uint8Array | undefined> => {
-  const read: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of pieces) {
-    bytes += piece.byteLength;
-    if (bytes > maxBytes) return undefined;
-    read.push(piece);
-  }
-  return Buffer.concat(read);
-};
-
 const read = async (
   pieces: AsyncIterable<Uint8Array>,
   header: HeaderOf,
@@ -114,7 +100,7 @@ const read = async (
   }
   const refusal = charsetRefusal(header);
   if (refusal) return refusal;
-  const bytes = isTooLong(header, maxBytes) ? undefined : await bytesIn(pieces, maxBytes);
+  const bytes = isTooLong(header, maxBytes) ? undefined : await readAtMost(pieces, maxBytes);
   if (!bytes) return tooLong(maxBytes);
   try {
     // Decoding stops at the limit, whatever the body would become.

@@ -49,11 +49,6 @@ export const copyOf = (
   return copy;
 };
 
-/** Closes a caller's resource that is no longer needed, ignoring failures. */
-export const endQuietly = (end: () => unknown): void => {
-  void (async () => end())().catch(() => {});
-};
-
 /**
  * Calls a function that prepares a service call. Any failure that is not a ConversationError
  * becomes `INPUT_INVALID`.

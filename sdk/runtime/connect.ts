@@ -24,7 +24,7 @@ import type { Method, Transport } from "../../provider/service/transport.js";
 import { type Assets, assetsOf } from "./assets.js";
 import { type CallHooks, callObserver, harmlessHook } from "./call-observer.js";
 import { copyOf, prepared } from "./caller-input.js";
-import { addressRuleFor, contentTransfer } from "./content-transfer.js";
+import { contentTransfer } from "./content-transfer.js";
 import {
   addressText,
   anyFunction,
@@ -258,7 +258,6 @@ const openConnection = (settings: Settings, options: ConnectionOptions) => {
       : servicePaces(settings, { ...options, clock });
   const tokens = accessTokens(parts);
   return {
-    clock,
     onEvent,
     signal: parts.signal,
     pace: paces.pace,
@@ -454,7 +453,7 @@ export const connect = (
     ...checked,
   });
   const request = connection.request(baseUrl, connection.pace({ baseUrl }));
-  const transfer = contentTransfer({ onEvent: connection.onEvent });
+  const transfer = contentTransfer(connection.onEvent);
   const close = async (): Promise<void> => {
     await connection.close();
     await transfer.close();
@@ -466,9 +465,8 @@ export const connect = (
       request,
       platformName,
       scopes: connection.scopes,
+      baseUrl,
       transfer,
-      rule: addressRuleFor(baseUrl),
-      clock: connection.clock,
       closing: connection.signal,
     }),
     request: otherServices(connection),

@@ -50,7 +50,7 @@ export {
   type SignedAddress,
   type StoredAsset,
 } from "./asset-calls.js";
-export type { Assets, Downloaded, UploadOptions } from "./assets.js";
+export type { Assets, ContentSource, Downloaded, UploadOptions } from "./assets.js";
 export type { CallHooks, RequestEvent, ResponseEvent } from "./call-observer.js";
 export type {
   BasicCredentials,
@@ -76,8 +76,6 @@ export {
   type RunningEmulator,
   type ServiceCall,
 } from "./connect.js";
-export type { ContentSource, DownloadTarget } from "./content-streams.js";
-export type { OnProgress, TransferOptions } from "./content-transfer.js";
 export type { CallOptions } from "./input-schemas.js";
 export {
   type Attachment,

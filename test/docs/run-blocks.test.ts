@@ -39,7 +39,6 @@ const notRun: readonly (readonly [page: string, code: RegExp, reason: string])[]
   ["docs/guides/plugin.md", /staging/, "has a service of its own"],
   ["docs/testing.md", /runMocked/, "sends nothing, and is of the reader's program"],
   ["sdk/policies/conversation-policies.ts", /./, "sends nothing"],
-  ["sdk/runtime/assets.ts", /createServer/, "waits for a request; gets an asset as another one"],
   ["sdk/runtime/connect.ts", /Case Manager/, "calls another service"],
   ["sdk/runtime/connect.ts", /startEmulator/, "sends nothing"],
   ["sdk/runtime/message-memory.ts", /redis/, "needs Redis; the first bot has it"],

@@ -86,6 +86,8 @@ test("transfers are reported without their address", async () => {
     "POST TOKEN 1: 200",
     "POST /assets 1: 200",
     "POST {contentUrl} 1: 503",
+    "DELETE /assets/{id} 1: 204",
+    "POST /assets 1: 200",
     "POST {contentUrl} 1: 200",
   ]);
 });

@@ -1,47 +1,8 @@
-import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { exchangeCode, type UploadOptions } from "../../sdk/runtime/index.js";
+import { exchangeCode } from "../../sdk/runtime/index.js";
 import { codeFromRedirect } from "../../sdk/runtime/pkce.js";
 import { ManualClock } from "../service/support/clocks.js";
-import { status } from "./support/asset-hub.js";
 import { call, message, never, progressed, receiver } from "./support/callback-calls.js";
-import { hubWith, named, whole } from "./support/many-transfers.js";
-
-const three: UploadOptions = { ...named, size: 3 };
-const okay = status(200);
-
-test("bytes of another realm are bytes", async () => {
-  await using hub = await hubWith(okay);
-  const other: { bytes: Uint8Array; buffer: ArrayBuffer } = runInNewContext(
-    "({ bytes: new Uint8Array([1, 2, 3]), buffer: new Uint8Array([1, 2, 3]).buffer })",
-  );
-  expect(other.bytes).not.toBeInstanceOf(Uint8Array);
-  const pieces = async function* () {
-    yield other.bytes;
-  };
-  for (const source of [other.bytes, other.buffer, pieces()])
-    expect(await hub.client.assets.upload(source, three)).toMatchObject({ size: 3 });
-  const bodies = hub.calls.filter(({ line }) => line.includes("/content/"));
-  expect(bodies.map(({ body }) => [...body])).toEqual(Array(3).fill([1, 2, 3]));
-});
-
-test("a progress callback that never ends ends with the time of the transfer", async () => {
-  await using hub = await hubWith(whole);
-  const options = { onProgress: never, timeoutMs: 50 };
-  const { assets } = hub.client;
-  for (const download of [
-    () => assets.download("a-1", undefined, options),
-    () => assets.download("a-1", new WritableStream(), options),
-  ])
-    await expect(download()).rejects.toMatchObject({ code: "TIMED_OUT" });
-});
-
-test("an upload that takes too long leaves no asset", async () => {
-  await using hub = await hubWith(() => {});
-  const late = hub.client.assets.upload(Buffer.from("abc"), { ...named, timeoutMs: 1000 });
-  await expect(late).rejects.toMatchObject({ code: "TIMED_OUT" });
-  expect(hub.log.at(-1)).toMatch(/^DELETE /);
-});
 
 test("an error handler that is called, and never comes back, does not hold up the conversation", async () => {
   const clock = new ManualClock();

@@ -93,7 +93,6 @@ const nowhere: Attachment = { name: "a.png", contentType: "image/png", size: 1 }
 export const files = async (): Promise<Uint8Array> => {
   const asset = await hub.assets.upload("receipt.png", { channel: "custom.kiosk", sender: "customer" });
   await hub.messages.send({ type: "text", sender: "customer", conversation, attachments: [asset, elsewhere] });
-  await hub.assets.download(asset.id, "copy.png");
   // @ts-expect-error no such sender
   await hub.assets.upload("receipt.png", { channel: "custom.kiosk", sender: "system" });
   return (await hub.assets.download(asset.id)).bytes;

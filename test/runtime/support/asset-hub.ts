@@ -30,8 +30,6 @@ export class AssetHub implements AsyncDisposable {
   /** Address that is given out in place of the hub's own. */
   address: string | undefined;
   readonly clock = new JumpingClock();
-  /** Told before and after each attempt of a call. */
-  onAttempt: () => void = () => {};
   #addresses = 0;
   #assets = 0;
   #server = createServer((request, response) => void this.#serve(request, response));
@@ -60,8 +58,6 @@ export class AssetHub implements AsyncDisposable {
         pacing: "after-refusal",
         retry: { minTimeoutMs: 0, maxTimeoutMs: 0 },
         environment: {},
-        onRequest: () => this.onAttempt(),
-        onResponse: () => this.onAttempt(),
       },
     );
     return this.#client;

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { expect } from "vitest";
-import type { UploadOptions } from "../../../sdk/runtime/index.js";
 import { AssetHub, status } from "./asset-hub.js";
 
 /** Transfers of one sort: `npm run test:long` makes 1,000 of each. */
@@ -10,7 +9,6 @@ const atOnce = 25;
 export const bytes = randomBytes(100_000);
 export const about = { name: "receipt.png", size: bytes.length, contentType: "image/png" };
 export const named = { channel: "custom.kiosk", sender: "customer", name: "a.png" } as const;
-export const streamed: UploadOptions = { ...named, size: bytes.length };
 
 /** A content that begins and never ends: nothing but leaving it gives its connection back. */
 export const stuck = (_request: unknown, response: ServerResponse): void => {
@@ -38,14 +36,14 @@ export const repeated = async (one: () => Promise<unknown>): Promise<Set<unknown
   return codes;
 };
 
-/** A transfer that nothing is wrong with. It fails where it takes longer than a second. */
+/** A transfer that nothing is wrong with. It fails where it takes longer than two seconds. */
 export const worksAtOnce = async (hub: AssetHub): Promise<void> => {
   const { assets } = hub.client;
+  const signal = AbortSignal.timeout(2_000);
   hub.content = [whole];
-  const timeoutMs = 1_000;
-  expect((await assets.download("a-1", undefined, { timeoutMs })).size).toBe(bytes.length);
+  expect((await assets.download("a-1", { signal })).size).toBe(bytes.length);
   hub.content = [status(200)];
-  expect(await assets.upload(bytes, { ...named, timeoutMs })).toMatchObject({ size: bytes.length });
+  expect(await assets.upload(bytes, { ...named, signal })).toMatchObject({ size: bytes.length });
 };
 
 export const hubWith = async (...content: AssetHub["content"]): Promise<AssetHub> => {
@@ -55,9 +53,14 @@ export const hubWith = async (...content: AssetHub["content"]): Promise<AssetHub
   return hub;
 };
 
-/** Options of a transfer whose progress cannot be shown. */
-export const wrongProgress = {
-  onProgress: () => {
-    throw new Error("progress bar");
-  },
+/** Something that can be given up, together with all others of the set. */
+export const newController = (open: Set<AbortController>): AbortController => {
+  const controller = new AbortController();
+  open.add(controller);
+  return controller;
+};
+
+export const giveUpAll = (open: Set<AbortController>): void => {
+  for (const controller of open) controller.abort();
+  open.clear();
 };

@@ -33,11 +33,8 @@ export const rightCalls: Readonly<Record<string, readonly unknown[]>> = {
   "assets.create": [asset, { signal }],
   "assets.get": ["a-1", { signal }],
   "assets.delete": ["a-1", { signal }],
-  "assets.upload": [
-    randomBytes(3),
-    { ...asset, contentType: "image/png", timeoutMs: 5_000, signal },
-  ],
-  "assets.download": ["a-1", undefined, { timeoutMs: 5_000, onProgress: () => {}, signal }],
+  "assets.upload": [randomBytes(3), { ...asset, signal }],
+  "assets.download": ["a-1", { signal }],
   request: [
     {
       service: "Portal Manager",
