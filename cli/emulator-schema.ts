@@ -8,10 +8,5 @@ export const emulatorLineSchema = z.strictObject({
   controlUrl: z.url(),
   clientId: z.string(),
   clientSecret: z.string(),
-  customerAuthUrl: z.url(),
-  customerTokenUrl: z.url(),
   controlSecret: z.exactOptional(z.string()).describe("Absent if no secret is required"),
-  certificateFile: z
-    .exactOptional(z.string())
-    .describe("With --tls-cert: the certificate to trust"),
 });

@@ -5,16 +5,11 @@ import { describeSettings, type SettingKey } from "../provider/service/settings.
 type EmulatorAccess = Pick<Emulator, "baseUrl" | "tokenUrl" | "clientId" | "clientSecret">;
 
 /** Where to control an emulator, and how people sign in. */
-type EmulatorAddress = Pick<
-  Emulator,
-  "authUrl" | "customerAuthUrl" | "customerTokenUrl" | "controlUrl" | "controlSecret"
->;
+type EmulatorAddress = Pick<Emulator, "authUrl" | "controlUrl" | "controlSecret">;
 
 /** What a program that tests against an emulator may need in addition to the settings. */
 export const testEnvironment = (emulator: EmulatorAddress): Readonly<Record<string, string>> => ({
   CONVERSATION_AUTH_URL: emulator.authUrl,
-  CONVERSATION_CUSTOMER_AUTH_URL: emulator.customerAuthUrl,
-  CONVERSATION_CUSTOMER_TOKEN_URL: emulator.customerTokenUrl,
   CONVERSATION_CONTROL_URL: emulator.controlUrl,
   ...(emulator.controlSecret === undefined
     ? {}

@@ -1,16 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import type { z } from "zod";
 import type { ShownDelivery } from "../emulator/conversations/deliveries.js";
 import { deliveryFailures } from "../emulator/conversations/delivery-failures.js";
-import {
-  type Emulator,
-  type PlanName,
-  type Switches,
-  startEmulator,
-  type TlsFiles,
-} from "../emulator/index.js";
+import { type Emulator, type PlanName, type Switches, startEmulator } from "../emulator/index.js";
 import { isObject, jsonIn, type Printed } from "../provider/kernel/json.js";
 import { listenFailure } from "../provider/kernel/listen-failure.js";
 import { inertOutput } from "../provider/kernel/text.js";
@@ -32,8 +26,6 @@ export interface EmulatorArguments {
   readonly data?: string;
   readonly switch: Partial<Switches>;
   readonly controlSecret?: string | true;
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
   readonly json?: true;
 }
 
@@ -54,25 +46,6 @@ const addressFailure = (error: unknown, options: EmulatorArguments): string | un
   return `${failure.text} with --${failure.change}${free}.`;
 };
 
-const pemIn = (option: string, file: string): string => {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new CommandFailure(
-      `Starting the emulator: cannot read ${option} ${file} (${codeOf(error)}).`,
-      1,
-      { cause: error },
-    );
-  }
-};
-
-const tlsOf = ({ tlsCert, tlsKey }: EmulatorArguments): { tls?: TlsFiles } => {
-  if (tlsCert === undefined && tlsKey === undefined) return {};
-  if (tlsCert === undefined || tlsKey === undefined)
-    throw new CommandFailure("Specify --tls-cert and --tls-key together.", 2);
-  return { tls: { cert: pemIn("--tls-cert", tlsCert), key: pemIn("--tls-key", tlsKey) } };
-};
-
 /** One line; a sender chooses the ID of its message. */
 const undeliveredLine = (lastAttempt: ShownDelivery): string => {
   const { url, messageId, type, status, error, attempt, failure } = lastAttempt;
@@ -89,17 +62,16 @@ const start = async (
   options: EmulatorArguments,
   onUndelivered: ((lastAttempt: ShownDelivery) => void) | undefined,
 ): Promise<Emulator> => {
-  const { switch: switches, tlsCert, tlsKey, json, ...others } = options;
+  const { switch: switches, json, ...others } = options;
   const { data } = options;
   if (data !== undefined && !existsSync(dirname(resolve(data))))
     throw new CommandFailure(
       `Starting the emulator: the folder for --data ${data} does not exist. Create it first.`,
     );
   try {
-    const more = { ...tlsOf(options), ...(onUndelivered ? { onUndelivered } : {}) };
+    const more = onUndelivered ? { onUndelivered } : {};
     return await startEmulator({ ...others, switches, ...more });
   } catch (error) {
-    if (error instanceof CommandFailure) throw error;
     const reason = addressFailure(error, options) ?? messageOf(error);
     // The emulator's own errors are complete sentences.
     const start = codeOf(error) === undefined ? "" : "Starting the emulator: ";
@@ -107,30 +79,21 @@ const start = async (
   }
 };
 
-const jsonLine = (emulator: Emulator, certificateFile: string | undefined): string => {
+const jsonLine = (emulator: Emulator): string => {
   const { baseUrl, tokenUrl, authUrl, controlUrl, clientId, clientSecret } = emulator;
-  const { customerAuthUrl, customerTokenUrl, controlSecret } = emulator;
-  const access = { baseUrl, tokenUrl, authUrl, controlUrl, clientId, clientSecret };
+  const { controlSecret } = emulator;
   const line: Printed<z.output<typeof emulatorLineSchema>> = {
-    ...{ ...access, customerAuthUrl, customerTokenUrl },
+    ...{ baseUrl, tokenUrl, authUrl, controlUrl, clientId, clientSecret },
     ...(controlSecret === undefined ? {} : { controlSecret }),
-    ...(certificateFile === undefined ? {} : { certificateFile }),
   };
   return `${JSON.stringify(line)}\n`;
 };
 
-const trust = (certificate: string | undefined): Readonly<Record<string, string>> =>
-  certificate === undefined ? {} : { NODE_EXTRA_CA_CERTS: certificate };
-
-const readable = (
-  emulator: Emulator,
-  { plan, clock, data }: EmulatorArguments,
-  certificate: string | undefined,
-): string => {
+const readable = (emulator: Emulator, { plan, clock, data }: EmulatorArguments): string => {
   const rates = plan === "none" ? "no rate limits" : `${plan} plan rates`;
   const place = data === undefined ? "objects in memory" : `objects in ${data}`;
   const time = clock === "manual" ? ", manual clock" : "";
-  const variables = Object.entries({ ...settingsOf(emulator, plan), ...trust(certificate) });
+  const variables = Object.entries(settingsOf(emulator, plan));
   return [
     `The conversation service emulator is running: ${rates}, ${place}${time}.`,
     "",
@@ -141,8 +104,6 @@ const readable = (
     `Control:      ${emulator.controlUrl}`,
     ...(emulator.controlSecret ? [`              Bearer ${emulator.controlSecret}`] : []),
     `Authorize:    ${emulator.authUrl}`,
-    `Customers:    ${emulator.customerAuthUrl}`,
-    `              ${emulator.customerTokenUrl}`,
     "",
     "To stop it, press Ctrl-C.",
     "",
@@ -170,21 +131,16 @@ const useEmulator = async (
   command: readonly string[],
   { session, ended }: { readonly session: Session; readonly ended: Promise<void> | undefined },
 ): Promise<void> => {
-  const certificate = options.tlsCert && resolve(options.tlsCert);
   if (command.length > 0) {
     const { runBesideEmulator } = await import("./run-beside-emulator.js");
     session.exitCode = await runBesideEmulator(command, {
       ...settingsOf(emulator, options.plan),
       ...testEnvironment(emulator),
       ...onlyEmulators(emulator),
-      ...trust(certificate),
     });
     return;
   }
-  const shown = options.json
-    ? jsonLine(emulator, certificate)
-    : readable(emulator, options, certificate);
-  session.out(shown);
+  session.out(options.json ? jsonLine(emulator) : readable(emulator, options));
   await ended;
 };
 

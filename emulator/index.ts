@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type RequestListener } from "node:http";
-import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { controlOf } from "./control/control.js";
+import { openDataFile } from "./control/data-file.js";
 import { controlThrough, type EmulatorControl } from "./control/emulator-control.js";
 import { createService, type EmulatedServiceOptions } from "./hub/service.js";
 import { createRequestListener, paths } from "./listener.js";
@@ -30,13 +30,6 @@ export {
 } from "./service/switches.js";
 export type { Client } from "./tokens/clients.js";
 
-/** The certificate and key of a TLS server, as PEM text. */
-export interface TlsFiles {
-  /** The certificate, followed by its intermediate certificates. */
-  readonly cert: string;
-  readonly key: string;
-}
-
 /** How an emulator behaves, and where it listens. */
 export interface EmulatorOptions extends EmulatedServiceOptions {
   /** Port to listen on. Default: 0 (any free port). */
@@ -49,8 +42,11 @@ export interface EmulatorOptions extends EmulatedServiceOptions {
    * secret.
    */
   readonly controlSecret?: string | true;
-  /** Serves https with this certificate. If omitted, serves http. */
-  readonly tls?: TlsFiles;
+  /**
+   * Keeps everything that the emulator stores in this file, as a snapshot. If omitted, it is gone
+   * when the emulator closes.
+   */
+  readonly data?: string;
 }
 
 /** What a client needs to reach a running emulator. */
@@ -58,8 +54,6 @@ export interface EmulatorAddresses {
   readonly baseUrl: string;
   readonly tokenUrl: string;
   readonly authUrl: string;
-  readonly customerAuthUrl: string;
-  readonly customerTokenUrl: string;
   readonly controlUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
@@ -68,8 +62,6 @@ export interface EmulatorAddresses {
    * emulator requires one.
    */
   readonly controlSecret?: string;
-  /** The certificate that callers must trust, as PEM text; present only with TLS. */
-  readonly certificate?: string;
 }
 
 /** A running emulator: its URLs, its control interface, and a way to stop it. */
@@ -90,9 +82,9 @@ export interface Emulator extends EmulatorAddresses, AsyncDisposable {
 }
 
 /** The address for callers on this machine, even if the server listens on all interfaces. */
-const originOf = (scheme: string, host: string, port: number): string => {
+const originOf = (host: string, port: number): string => {
   const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  return `${scheme}://${name.includes(":") ? `[${name}]` : name}:${port}`;
+  return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
 };
 
 /** Room for the long headers of some callers. */
@@ -102,27 +94,8 @@ const maxHeaderSize = 64 * 1024;
  * sent.
  */
 const keepAliveTimeout = 65_000;
-const serverWith = (listener: RequestListener, tls: TlsFiles | undefined) => {
-  if (!tls) return createServer({ maxHeaderSize, keepAliveTimeout }, listener);
-  try {
-    return createTlsServer({ maxHeaderSize, keepAliveTimeout, ...tls }, listener);
-  } catch (error) {
-    // OpenSSL's message names neither the certificate nor the key.
-    throw new Error(
-      "Could not start the emulator: the TLS certificate and key must be a matching pair of PEM strings.",
-      {
-        cause: error,
-      },
-    );
-  }
-};
-
-const listening = async (
-  listener: RequestListener,
-  tls: TlsFiles | undefined,
-  { port, host }: { readonly port: number; readonly host: string },
-) => {
-  const server = serverWith(listener, tls);
+const startServer = async (listener: RequestListener, port: number, host: string) => {
+  const server = createServer({ maxHeaderSize, keepAliveTimeout }, listener);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
@@ -144,39 +117,40 @@ const secretOf = (given: string | true | undefined): string | undefined => {
  * @throws Error if the port is in use or the data file cannot be used
  */
 export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emulator> => {
-  const { port = 0, host = "127.0.0.1", tls } = options;
+  const { port = 0, host = "127.0.0.1" } = options;
   const secret = secretOf(options.controlSecret);
   const service = createService(options);
   const control = controlOf(service);
-  const listener = createRequestListener(service, secret);
-  const end = (): void => {
-    service.deliveries.close();
-    service.journal.close();
-  };
-  const server = await listening(listener, tls, { port, host }).catch((error) => {
-    end();
-    throw error;
-  });
-  const origin = originOf(tls ? "https" : "http", host, (server.address() as AddressInfo).port);
+  const data = options.data === undefined ? undefined : openDataFile(service, options.data);
+  // Those of this start win over those of the file.
+  Object.assign(service.switches, options.switches);
+  const answer = createRequestListener(service, secret);
+  const server = await startServer(
+    (request, response) => {
+      if (request.method !== "GET") response.once("close", () => data?.saveSoon());
+      answer(request, response);
+    },
+    port,
+    host,
+  );
+  const origin = originOf(host, (server.address() as AddressInfo).port);
   const close = async (): Promise<void> => {
     if (!server.listening) return;
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeAllConnections();
     await closed;
-    end();
+    service.deliveries.close();
+    data?.save();
   };
   const { clientId, clientSecret = "" } = service.clients.own;
   return {
     baseUrl: origin + paths.base,
     tokenUrl: origin + paths.token,
     authUrl: origin + paths.authorize,
-    customerAuthUrl: origin + paths.customerAuthorize,
-    customerTokenUrl: origin + paths.customerToken,
     controlUrl: origin + paths.control,
     clientId,
     clientSecret,
     ...(secret === undefined ? {} : { controlSecret: secret }),
-    ...(tls === undefined ? {} : { certificate: tls.cert }),
     control: controlThrough(async (method, path, sent) => {
       const { status, body } = control(method, paths.control + path, sent ?? "");
       return { status, text: body === undefined ? "" : JSON.stringify(body) };

@@ -4,34 +4,18 @@ import { contentPath, serveContent } from "./conversations/assets.js";
 import { responseOf, sendResponse } from "./http/exchange.js";
 import { matchPath } from "./hub/routes.js";
 import type { EmulatedService } from "./hub/service.js";
-import { matchSibling } from "./hub/sibling-services.js";
 import { isPagePath, servePage } from "./page/serve-page.js";
 import { serveCall } from "./service/calls.js";
-import { type Audience, authorize, serveToken } from "./tokens/token-urls.js";
+import { authorize, serveToken } from "./tokens/token-urls.js";
 
 /** The emulator's paths, relative to the origin. */
 export const paths = {
   base: "/conversation/v3",
   token: "/oauth/token",
-  /** As a commercial tenant has it: knows one scope only. */
-  commercialToken: "/global/emulator/oauth2/v2.0/token",
   authorize: "/oauth/authorize",
-  customerToken: "/customer/oauth/token",
-  customerAuthorize: "/customer/oauth/authorize",
   control: controlPath,
   health: "/health",
 } as const;
-
-const tokenAudiences: ReadonlyMap<string, Audience> = new Map([
-  [paths.token, "user"],
-  [paths.commercialToken, "user"],
-  [paths.customerToken, "customer"],
-]);
-
-const authorizeAudiences: ReadonlyMap<string, Audience> = new Map([
-  [paths.authorize, "user"],
-  [paths.customerAuthorize, "customer"],
-]);
 
 /** It answers, so it is ready: for containers and load balancers, under any host name. */
 const healthy = { status: 200, body: { status: "ok" } } as const;
@@ -87,21 +71,15 @@ export const createRequestListener = (service: EmulatedService, secret?: string)
       if (isPreflight(request, response, "GET, HEAD, POST")) return;
       return serveContent(service, request, response, path, query);
     }
-    const tokenAudience = tokenAudiences.get(path);
-    if (tokenAudience) {
+    if (path === paths.token) {
       if (isPreflight(request, response, "POST")) return;
-      const commercialScope = `https://${request.headers.host}/auth/.default`;
-      const onlyScope = path === paths.commercialToken ? commercialScope : undefined;
-      return serveToken(service, request, response, { path, audience: tokenAudience, onlyScope });
+      return serveToken(service, request, response, path);
     }
     if (path === paths.health) return sendResponse(response, healthy);
-    const match = matchSibling(path);
-    if (match) return serveCall(service, { request, path, match, query }, response);
-    const audience = authorizeAudiences.get(path);
-    if (audience && request.method === "GET")
+    if (path === paths.authorize && request.method === "GET")
       return sendResponse(
         response,
-        responseOf(() => authorize(service, query, audience)),
+        responseOf(() => authorize(service, query)),
       );
     if (isPagePath(path)) return servePage(request, response, path, isFromThisMachine(request));
     if (path === paths.control || path.startsWith(`${paths.control}/`))

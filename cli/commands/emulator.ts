@@ -1,5 +1,5 @@
 import { planNames } from "../../emulator/service/access.js";
-import { switchTable } from "../../emulator/service/switches.js";
+import { type Switch, switchTable } from "../../emulator/service/switches.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import {
   CommandFailure,
@@ -14,17 +14,17 @@ import { switchesOption } from "./common-options.js";
 
 const LAST_PORT = 65_535;
 
-const allowed = (values: (typeof switchTable)[keyof typeof switchTable]["values"]): string => {
-  if ("min" in values) return `${values.min}–${values.max}`;
-  return values.length === 0 ? "a word" : values.join(" | ");
+const allowed = ({ values }: Switch): string => {
+  if (values === "word") return "a word";
+  return "min" in values ? `${values.min}–${values.max}` : values.join(" | ");
 };
 
 /** All uncertainties about the service, as the help lists them. */
 const switchHelp = [
   "Switches for uncertain service behavior:",
-  ...Object.entries(switchTable).flatMap(([name, { doc, values, default: fallback }]) => [
-    ...indented(`${name}=${allowed(values)} (default: ${fallback})`, 2),
-    ...wrapped(doc, 74).map((line) => `      ${line}`),
+  ...Object.entries(switchTable).flatMap(([name, each]) => [
+    ...indented(`${name}=${allowed(each)} (default: ${each.default})`, 2),
+    ...wrapped(each.doc, 74).map((line) => `      ${line}`),
   ]),
 ].join("\n");
 
@@ -79,8 +79,6 @@ export const emulatorCommand = command({
       ),
       environment: "CONVERSATION_CONTROL_SECRET",
     },
-    tlsCert: textOption("<file>", "Serve HTTPS with this certificate (PEM)."),
-    tlsKey: textOption("<file>", "The private key for the certificate (PEM)."),
   },
   jsonDoc: "As the first line, print one JSON object with URLs and credentials.",
   uses: {

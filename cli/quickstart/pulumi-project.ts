@@ -57,7 +57,7 @@ export const stateFolder = (root: string) => {
     root,
     folder,
     /** Objects of the emulator. */
-    data: join(folder, "emulator.db"),
+    data: join(folder, "emulator.json"),
     /** Held while a quick start runs. */
     lock: join(folder, "running"),
     projects,

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { isObject } from "../../provider/kernel/json.js";
 import {
-  type ControlCall,
   type ControlRoutes,
   discard,
   isDeeperThan,
@@ -13,11 +12,9 @@ import {
 } from "../http/exchange.js";
 import { routes } from "../hub/routes.js";
 import type { EmulatedService } from "../hub/service.js";
-import { siblingRoute } from "../hub/sibling-services.js";
 import { pageRoutes } from "../page/page-routes.js";
-import type { RecentEntries } from "../service/calls.js";
 import { furtherEndpoints, parseFault } from "../service/faults.js";
-import { parseSwitches, turnSwitches } from "../service/switches.js";
+import { parseSwitches } from "../service/switches.js";
 import { isSameSecret, parseClient } from "../tokens/clients.js";
 import { putSnapshot, reset, takeSnapshot } from "./snapshot.js";
 
@@ -77,20 +74,6 @@ const pageRefusal = ({ headers }: IncomingMessage): ServiceResponse | undefined 
   return refusal(403, "Pages from other origins must not control the emulator.");
 };
 
-/**
- * The content type that Node's fetch sets for a text by default; a browser that sends it also sends
- * its origin.
- */
-const saidByFetch = "text/plain;charset=UTF-8";
-
-const contentRefusal = ({ headers }: IncomingMessage): ServiceResponse | undefined => {
-  const type = headers["content-type"];
-  const isFromBrowser = headers.origin !== undefined || headers["sec-fetch-site"] !== undefined;
-  if (type === undefined || (type === saidByFetch && !isFromBrowser)) return undefined;
-  if (/^application\/json\s*(;|$)/i.test(type)) return undefined;
-  return refusal(415, "The control interface accepts only JSON (Content-Type: application/json).");
-};
-
 /** Where faults can be. */
 const endpoints = [...furtherEndpoints, ...routes.map(({ name }) => name)];
 
@@ -104,28 +87,6 @@ const readStep = (body: unknown): number => {
   throw new Error(
     "The body must be an object with advanceMs: milliseconds from 0 to 1,000,000,000,000.",
   );
-};
-
-/** A growing list; with `since`, only the entries from that place on. What is shown as `[]` is left out. */
-const growing = <T>(
-  { query }: ControlCall,
-  list: RecentEntries<T>,
-  shown: (entry: T) => unknown,
-) => {
-  const since = query.get("since");
-  if (since === null) return list.all().flatMap(shown);
-  if (!/^\d{1,15}$/.test(since))
-    throw new Error('"since" must be a whole number, such as "next" in the previous response.');
-  const { entries, ...places } = list.since(Number(since));
-  return { ...places, entries: entries.flatMap(shown) };
-};
-
-/** With `since`, only the conversations that changed at that time or later. */
-const conversationsSince = ({ conversations }: EmulatedService, since: string | null) => {
-  if (since === null) return conversations.all();
-  const time = Date.parse(since);
-  if (Number.isNaN(time)) throw new Error('"since" must be an ISO 8601 time.');
-  return conversations.all().filter(({ modified }) => Date.parse(modified) >= time);
 };
 
 const done: ServiceResponse = { status: 204 };
@@ -144,32 +105,24 @@ const controlRoutes = (service: EmulatedService): ControlRoutes => ({
   "GET /stats": () =>
     jsonResponse({
       calls: service.log.counts(),
-      monthly: service.log.monthly,
       tokensIssued: service.tokens.issued,
     }),
-  "GET /log": (call) =>
+  "GET /log": () =>
     jsonResponse(
-      growing(call, service.log.entries, ({ reason: _, subjects: _subjects, ...entry }) =>
-        entry.isTokenCall ? [] : entry,
-      ),
+      service.log.entries.all().map(({ reason: _, subjects: _subjects, ...entry }) => entry),
     ),
-  "GET /deliveries": (call) =>
+  "GET /deliveries": () =>
     jsonResponse(
-      growing(
-        call,
-        service.deliveries.log,
-        ({ delivery: _, failure: _failure, subjects: _subjects, ...entry }) => entry,
-      ),
+      service.deliveries.log
+        .all()
+        .map(({ delivery: _, failure: _failure, subjects: _subjects, ...entry }) => entry),
     ),
   "GET /buckets": () =>
     jsonResponse(routes.flatMap(({ name }) => service.rateLimiter.level(name) ?? [])),
-  "GET /conversations": ({ query }) =>
-    jsonResponse(conversationsSince(service, query.get("since"))),
+  "GET /conversations": () => jsonResponse(service.conversations.all()),
   "GET /faults": () => jsonResponse(service.faults.left()),
   "POST /faults": ({ body }) => {
-    const rules = [body()]
-      .flat()
-      .map((rule) => parseFault(rule, endpoints, (on) => siblingRoute(on) !== undefined));
+    const rules = [body()].flat().map((rule) => parseFault(rule, endpoints));
     service.faults.add(rules);
     return jsonResponse(service.faults.left());
   },
@@ -196,20 +149,11 @@ const controlRoutes = (service: EmulatedService): ControlRoutes => ({
     const values = body();
     if (!isObject(values))
       throw new Error("The body must be an object that maps switches to values.");
-    turnSwitches(service.journal, service.switches, parseSwitches(values));
+    Object.assign(service.switches, parseSwitches(values));
     return jsonResponse(service.switches);
   },
   ...pageRoutes(service),
 });
-
-/** A path without needless percent-encoding such as `%41`. */
-const decoded = (path: string): string => {
-  try {
-    return decodeURI(path);
-  } catch {
-    return path;
-  }
-};
 
 const bodyIn = (sent: string): unknown => {
   let value: unknown;
@@ -233,9 +177,9 @@ export const controlOf = (service: EmulatedService): Control => {
   const table = controlRoutes(service);
   return (method, path, sent) => {
     const { pathname, searchParams: query } = new URL(path, "http://emulator");
-    const name = `${method} ${decoded(pathname).slice(controlPath.length)}`;
+    const name = `${method} ${pathname.slice(controlPath.length)}`;
     const carryOut = Object.hasOwn(table, name) ? table[name] : undefined;
-    if (!carryOut) return refusal(404, `There is no ${method} ${decoded(pathname).slice(0, 100)}.`);
+    if (!carryOut) return refusal(404, `There is no ${method} ${pathname.slice(0, 100)}.`);
     try {
       return carryOut({ query, body: () => bodyIn(sent) });
     } catch (error) {
@@ -256,12 +200,11 @@ export const serveControl = async (
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
-  const refused = callerRefusal(request, secret) ?? pageRefusal(request) ?? contentRefusal(request);
+  const refused = callerRefusal(request, secret) ?? pageRefusal(request);
   if (refused) {
     discard(request);
     return sendResponse(response, refused);
   }
   const { method = "", url = "" } = request;
-  const sent = await text(request);
-  sendResponse(response, control(method === "HEAD" ? "GET" : method, url, sent));
+  sendResponse(response, control(method, url, await text(request)));
 };

@@ -1,5 +1,3 @@
-import { type RequestOptions, request } from "node:https";
-import { text as textOf } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { isObject, jsonIn } from "../../provider/kernel/json.js";
@@ -82,21 +80,15 @@ export interface EmulatorControl {
   /** The state of each endpoint's token bucket; empty if the plan is `none`. */
   buckets(): Promise<readonly BucketLevel[]>;
   /**
-   * The conversations with their messages. If a time is given, only those that have changed since
-   * then.
+   * The conversations with their messages.
    */
-  conversations(since?: Date): Promise<readonly ConversationDocument[]>;
+  conversations(): Promise<readonly ConversationDocument[]>;
 }
 
 /** The number of calls to each endpoint, and the number of tokens issued. */
 export interface EmulatorStats {
   /** Number of calls by endpoint, such as `GET /channels/{id}`. */
   readonly calls: Readonly<Record<string, CallCounts>>;
-  /**
-   * Number of calls in the current month by HTTP method, without those over the rate limit. The
-   * plan's monthly quota applies to each method; the emulator counts, and refuses nothing for it.
-   */
-  readonly monthly: Readonly<Record<string, number>>;
   readonly tokensIssued: number;
 }
 
@@ -110,7 +102,6 @@ const controlAnswers = {
   stats: z.custom<EmulatorStats>((value) => isObject(value) && isObject(value.calls)),
   log: listOf<LogEntry>(),
   deliveries: listOf<DeliveryEntry>(),
-  deliveriesSince: z.object({ next: z.number(), entries: listOf<DeliveryEntry>() }),
   faults: listOf<FaultRule>(),
   buckets: listOf<BucketLevel>(),
   conversations: listOf<ConversationDocument>(),
@@ -192,20 +183,19 @@ const pollMs = 20;
 
 const waitForDelivery = async (call: Call, match: DeliveryMatch, timeoutMs: number) => {
   const until = performance.now() + timeoutMs;
-  const seen: DeliveryEntry[] = [];
-  for (let next = 0; ; ) {
-    const news = await call(controlAnswers.deliveriesSince, "GET", `/deliveries?since=${next}`);
-    const found = news.entries.find((entry) => fits(match, entry));
+  for (;;) {
+    const seen = await call(controlAnswers.deliveries, "GET", "/deliveries");
+    const found = seen.find((entry) => fits(match, entry));
     if (found) return found;
-    seen.push(...news.entries);
-    next = news.next;
-    if (performance.now() >= until) break;
-    await sleep(pollMs);
+    if (performance.now() < until) {
+      await sleep(pollMs);
+      continue;
+    }
+    const what = typeof match === "function" ? "that matches" : `with ${JSON.stringify(match)}`;
+    throw new Error(
+      `The emulator made no delivery ${what} within ${timeoutMs} ms. ${seenText(seen)}`,
+    );
   }
-  const what = typeof match === "function" ? "that matches" : `with ${JSON.stringify(match)}`;
-  throw new Error(
-    `The emulator made no delivery ${what} within ${timeoutMs} ms. ${seenText(seen)}`,
-  );
 };
 
 /** The control calls as functions, over any transport. */
@@ -234,14 +224,7 @@ export const controlThrough = (send: SendControl): EmulatorControl => {
         ? call(switches, "GET", "/switches")
         : call(switches, "PUT", "/switches", given),
     buckets: () => call(buckets, "GET", "/buckets"),
-    conversations: (since) =>
-      call(
-        conversations,
-        "GET",
-        since === undefined
-          ? "/conversations"
-          : `/conversations?since=${encodeURIComponent(since.toISOString())}`,
-      ),
+    conversations: () => call(conversations, "GET", "/conversations"),
   };
 };
 
@@ -249,20 +232,7 @@ export const controlThrough = (send: SendControl): EmulatorControl => {
 export interface ControlOptions {
   /** The `controlSecret` of the emulator, if it requires one. */
   readonly secret?: string;
-  /** The `certificate` of a TLS emulator, if the process does not already trust it. */
-  readonly certificate?: string;
 }
-
-/** By node:https, which takes a certificate for one call; fetch would need one for the process. */
-const sendTrusting = (ca: string, url: string, init: RequestOptions, sent: string | undefined) =>
-  new Promise<ControlAnswer>((resolve, reject) => {
-    const outgoing = request(url, { ...init, ca }, (answer) => {
-      const { statusCode: status = 500 } = answer;
-      textOf(answer).then((text) => resolve({ status, text }), reject);
-    });
-    outgoing.on("error", reject);
-    outgoing.end(sent);
-  });
 
 /**
  * Returns the control interface of an emulator in another process. Never fails, because it sends
@@ -277,7 +247,7 @@ const sendTrusting = (ca: string, url: string, init: RequestOptions, sent: strin
  */
 export const connectControl = (
   controlUrl: string,
-  { secret, certificate }: ControlOptions = {},
+  { secret }: ControlOptions = {},
 ): EmulatorControl =>
   controlThrough(async (method, path, sent) => {
     const headers = {
@@ -285,7 +255,6 @@ export const connectControl = (
       ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
     };
     const url = controlUrl.replace(/\/$/, "") + path;
-    if (certificate !== undefined) return sendTrusting(certificate, url, { method, headers }, sent);
     const answer = await fetch(url, {
       method,
       headers,

@@ -1,6 +1,5 @@
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { TLSSocket } from "node:tls";
 import { z } from "zod";
 import { type JsonObject, valueAt } from "../../provider/kernel/json.js";
 import { contentTypeOf, extensionInName } from "../../provider/resources/content-types.js";
@@ -18,7 +17,6 @@ import { checkFields, ValidationErrors } from "../objects/validate.js";
 import type { OperationHandler } from "../service/calls.js";
 import { type EmulatorClock, timestamp } from "../service/clock.js";
 import { beforeOperation, type Faults, sendWithFault } from "../service/faults.js";
-import type { Journal } from "../service/journal.js";
 import { isChannelType, type SetUp } from "./recipients.js";
 
 /** The path for uploads and downloads, relative to the origin. */
@@ -34,29 +32,19 @@ interface SignedUrl {
   readonly contentUrlExpiry: string;
 }
 
-const keySection = "signing key";
-
 /** The emulator's origin as the caller sees it. */
 const originFor = ({ headers, socket }: IncomingMessage): string => {
   const { host = "" } = headers;
   const isHost = /^[\w.-]+(:\d{1,5})?$|^\[[\da-f:.]+\](:\d{1,5})?$/i.test(host);
-  const scheme = socket instanceof TLSSocket ? "https" : "http";
-  return `${scheme}://${isHost ? host : `127.0.0.1:${socket.localPort}`}`;
+  return `http://${isHost ? host : `127.0.0.1:${socket.localPort}`}`;
 };
+
+/** How long a signed URL is valid, in milliseconds (assumed). */
+const urlLifetimeMs = 300_000;
 
 /** Issues and checks signed URLs, which are valid for a limited time and need no token. */
 export class SignedUrls {
-  readonly #key: Buffer;
-  /**
-   * Loads or creates the stored signing key, so that URLs stay valid until they expire, even if the
-   * process ends.
-   */
-  constructor(journal: Journal) {
-    const [saved] = journal.read(keySection);
-    const text = saved ? String(saved[1]) : randomBytes(32).toString("base64");
-    if (!saved) journal.write(keySection, "key", text);
-    this.#key = Buffer.from(text, "base64");
-  }
+  readonly #key = randomBytes(32);
 
   /** @param until when the URL expires, in milliseconds since 1970 */
   make(request: IncomingMessage, method: TransferMethod, id: string, until: number): SignedUrl {
@@ -72,19 +60,6 @@ export class SignedUrls {
     const signature = this.#sign(method, id, expires);
     const query = new URLSearchParams({ method, expires, signature });
     return `${contentPath}/${id}?${query}`;
-  }
-
-  /**
-   * The ID of the asset that one of the emulator's own URLs refers to, whatever name the emulator
-   * was called by and even if the URL has expired; undefined for any other URL.
-   */
-  assetIdIn(url: string | undefined): string | undefined {
-    if (url === undefined || !URL.canParse(url)) return undefined;
-    const { pathname, searchParams } = new URL(url);
-    if (!pathname.startsWith(`${contentPath}/`)) return undefined;
-    const id = pathname.slice(contentPath.length + 1);
-    const method = searchParams.get("method") ?? "";
-    return this.problemOf(method, id, searchParams, 0) === "altered" ? undefined : id;
   }
 
   /** Why a URL is not currently valid for this method; undefined if it is valid. */
@@ -141,17 +116,13 @@ export const describeAsset = ({ id, name, contentType, size }: AssetRecord): Jso
   size,
 });
 
-const assetSection = "asset";
-
-const contentSection = "asset content";
-
 const decoded = (text: string | undefined): Buffer | undefined =>
   text === undefined ? undefined : Buffer.from(text, "base64");
 
 /**
  * An asset and its content in base64, as a snapshot holds them; the content has the announced size.
  */
-const assetDocument = asset
+export const assetDocument = asset
   .extend({ content: z.string().optional() })
   .refine(
     ({ uploaded, size, content }) => decoded(content)?.length === (uploaded ? size : undefined),
@@ -159,27 +130,10 @@ const assetDocument = asset
 
 export type AssetDocument = Readonly<z.infer<typeof assetDocument>>;
 
-/** Whether part of a snapshot is a valid asset, including any content. */
-export const isAssetDocument = (value: unknown): value is AssetDocument =>
-  assetDocument.safeParse(value).success;
-
 /** All assets, in order of creation, and their content. */
 export class AssetStore {
   readonly #assets = new Map<string, AssetRecord>();
   readonly #contents = new Map<string, Buffer>();
-
-  /** @throws Error if the journal contains anything that is not an asset */
-  constructor(private readonly journal: Journal) {
-    for (const [id, text] of journal.read(contentSection))
-      this.#contents.set(id, Buffer.from(String(text), "base64"));
-    for (const [id, value] of journal.read(assetSection)) {
-      const read = asset.safeParse(value);
-      const content = this.#contents.get(id);
-      if (!read.success || (content && content.length !== read.data.size))
-        throw new Error(`${id.slice(0, 60)} is not a valid stored asset`);
-      this.#assets.set(id, { ...read.data, uploaded: content !== undefined });
-    }
-  }
 
   get(id: string): AssetRecord | undefined {
     return this.#assets.get(id);
@@ -189,7 +143,7 @@ export class AssetStore {
     return this.#contents.get(id);
   }
 
-  all(): readonly JsonObject[] {
+  all(): readonly AssetDocument[] {
     return [...this.#assets.values()].map((asset) => {
       const content = this.#contents.get(asset.id)?.toString("base64");
       return { ...asset, ...(content === undefined ? {} : { content }) };
@@ -198,26 +152,17 @@ export class AssetStore {
 
   /** Stores an asset in its new state, with its content if that is new. */
   put(asset: AssetRecord, content?: Buffer): void {
-    this.journal.together(() => {
-      this.journal.write(assetSection, asset.id, asset);
-      if (content) this.journal.write(contentSection, asset.id, content.toString("base64"));
-    });
     this.#assets.set(asset.id, asset);
     if (content) this.#contents.set(asset.id, content);
   }
 
   remove(id: string): void {
-    this.journal.together(() => {
-      this.journal.remove(assetSection, id);
-      this.journal.remove(contentSection, id);
-    });
     this.#contents.delete(id);
     this.#assets.delete(id);
   }
 
   /** Replaces all assets. */
   replaceAll(documents: readonly AssetDocument[]): void {
-    for (const section of [assetSection, contentSection]) this.journal.clear(section);
     this.#contents.clear();
     this.#assets.clear();
     for (const { content, ...asset } of documents) this.put(asset, decoded(content));
@@ -247,8 +192,7 @@ const assertValid = (hub: AssetsHub, body: JsonObject): void => {
 };
 
 const issueUrl = (hub: AssetsHub, request: IncomingMessage, method: TransferMethod, id: string) => {
-  const until = hub.clock.now() + hub.switches.assetUrlLifetime * 1000;
-  return hub.signedUrls.make(request, method, id, until);
+  return hub.signedUrls.make(request, method, id, hub.clock.now() + urlLifetimeMs);
 };
 
 const findAsset = ({ assets }: AssetsHub, id: string, missing: string): AssetRecord => {

@@ -168,7 +168,7 @@ class CallbackAuthentication {
     if (id === undefined) return undefined;
     const object = this.setUp.store.get(authentication.collection, id);
     if (!object) throw new NoLogin("the role's authentication does not exist");
-    if (!isActive(this.setUp, object)) throw new NoLogin("the role's authentication is not active");
+    if (!isActive(object)) throw new NoLogin("the role's authentication is not active");
     return object.basicAuth === undefined
       ? `Bearer ${await this.#tokenOf(object, terms)}`
       : basic(object);

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
-import type { Journal } from "../service/journal.js";
 
 const anyObject = z.record(z.string(), z.unknown());
 const date = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
@@ -52,11 +51,6 @@ export type StoredConversation = Readonly<z.infer<typeof conversation>>;
 export type StoredMessage = Readonly<z.infer<typeof message>>;
 export type StoredStatus = NonNullable<StoredMessage["status"]>;
 
-const isConversation = (value: unknown): value is StoredConversation =>
-  conversation.safeParse(value).success;
-
-const isMessage = (value: unknown): value is StoredMessage => message.safeParse(value).success;
-
 /** A message as the service returns it, with further members or others in place of its own. */
 export const messageJson = (stored: StoredMessage, further: JsonObject = {}): JsonObject =>
   objectOf(
@@ -88,29 +82,15 @@ export const transcriptJson = (messages: readonly StoredMessage[]): JsonObject =
     .map((each) => messageJson(each, { recipients: { recipient: each.recipients.slice(0, 1) } })),
 });
 
-const sections = { conversations: "conversation", messages: "message" } as const;
-
-const documentsIn = <T>(
-  journal: Journal,
-  section: string,
-  isDocument: (value: unknown) => value is T,
-): readonly T[] =>
-  journal.read(section).map(([key, value]) => {
-    if (isDocument(value)) return value;
-    throw new Error(`${key.slice(0, 60)} is not a valid entry in ${section}`);
-  });
-
 /** A conversation with its messages, in a snapshot. */
 export type ConversationDocument = StoredConversation & {
   readonly messages: readonly StoredMessage[];
 };
 
-/** Whether part of a snapshot is a valid conversation with its messages. */
-export const isConversationDocument = (value: unknown): value is ConversationDocument =>
-  isConversation(value) &&
-  "messages" in value &&
-  Array.isArray(value.messages) &&
-  value.messages.every((each) => isMessage(each) && each.conversationId === value.id);
+/** The shape of a conversation with its messages, in a snapshot. */
+export const conversationDocument = conversation
+  .extend({ messages: z.array(message) })
+  .refine(({ id, messages }) => messages.every((each) => each.conversationId === id));
 
 interface Entry {
   readonly conversation: StoredConversation;
@@ -121,14 +101,6 @@ interface Entry {
 export class ConversationStore {
   readonly #entries = new Map<string, Entry>();
   #version = 0;
-
-  /** @throws Error if the journal contains anything else */
-  constructor(private readonly journal: Journal) {
-    this.#keep(
-      documentsIn(journal, sections.conversations, isConversation),
-      documentsIn(journal, sections.messages, isMessage),
-    );
-  }
 
   /** The number of conversations. */
   get count(): number {
@@ -164,9 +136,14 @@ export class ConversationStore {
 
   /** Stores changed conversations and new messages. */
   add(conversations: readonly StoredConversation[], messages: readonly StoredMessage[]): void {
-    for (const one of conversations) this.journal.write(sections.conversations, one.id, one);
-    for (const one of messages) this.journal.write(sections.messages, one.id, one);
-    this.#keep(conversations, messages);
+    this.#version += 1;
+    for (const conversation of conversations) {
+      const { id } = conversation;
+      const { messages: known = [] } = this.#entries.get(id) ?? {};
+      this.#entries.set(id, { conversation, messages: known });
+    }
+    for (const message of messages)
+      this.#entries.get(message.conversationId)?.messages.push(message);
   }
 
   /** Keeps what became of a message. One that a recipient did not get stays so, even if another gets it. */
@@ -177,30 +154,15 @@ export class ConversationStore {
     if (!known) return;
     const { status: before = "sent" } = known;
     if (before === status || before === "failed" || before === "skipped") return;
-    const marked = { ...known, status };
-    this.journal.write(sections.messages, id, marked);
-    messages[place] = marked;
+    messages[place] = { ...known, status };
   }
 
   /** Replaces all conversations. */
   replaceAll(documents: readonly ConversationDocument[]): void {
-    for (const section of Object.values(sections)) this.journal.clear(section);
     this.#entries.clear();
-    this.#version += 1;
     this.add(
       documents.map(({ messages: _messages, ...conversation }) => conversation),
       documents.flatMap(({ messages }) => messages),
     );
-  }
-
-  #keep(conversations: readonly StoredConversation[], messages: readonly StoredMessage[]): void {
-    this.#version += 1;
-    for (const conversation of conversations) {
-      const { id } = conversation;
-      const { messages: known = [] } = this.#entries.get(id) ?? {};
-      this.#entries.set(id, { conversation, messages: known });
-    }
-    for (const message of messages)
-      this.#entries.get(message.conversationId)?.messages.push(message);
   }
 }

@@ -6,8 +6,7 @@ import type { StoredObject } from "../objects/objects.js";
 import { vendorWord } from "../objects/validate.js";
 import type { OperationHandler } from "../service/calls.js";
 import { type EmulatorClock, timestamp } from "../service/clock.js";
-import type { Journal } from "../service/journal.js";
-import { type AssetRecord, type AssetStore, describeAsset, type SignedUrls } from "./assets.js";
+import { type AssetRecord, type AssetStore, describeAsset } from "./assets.js";
 import {
   type ConversationStore,
   type StoredConversation,
@@ -34,10 +33,8 @@ import {
 /** What the operations on conversations need. */
 interface ConversationsHub extends SetUp {
   readonly clock: EmulatorClock;
-  readonly journal: Journal;
   readonly conversations: ConversationStore;
   readonly assets: AssetStore;
-  readonly signedUrls: SignedUrls;
   readonly deliveries: Deliveries;
 }
 
@@ -46,11 +43,10 @@ interface ConversationsHub extends SetUp {
  * account allows.
  */
 export const isCompleted = (
-  { store, switches, clock }: SetUp & { readonly clock: EmulatorClock },
+  { store, clock }: SetUp & { readonly clock: EmulatorClock },
   conversation: StoredConversation,
 ): boolean => {
   if (conversation.phase === "ended") return true;
-  if (switches.idleTimeout === "ignore") return false;
   const idleMs = idleTimeOf(accountOf(store, conversation));
   const since = clock.now() - Date.parse(conversation.modified);
   return idleMs !== undefined && since > idleMs;
@@ -114,11 +110,9 @@ class MessageBatch {
 
   /** Stores everything, starts the deliveries, and returns the answers. */
   commit(): readonly JsonObject[] {
-    const { journal, conversations, assets, deliveries } = this.hub;
-    journal.together(() => {
-      conversations.add([...this.#conversations.values()], this.#messages);
-      for (const asset of this.#assets.values()) assets.put(asset);
-    });
+    const { conversations, assets, deliveries } = this.hub;
+    conversations.add([...this.#conversations.values()], this.#messages);
+    for (const asset of this.#assets.values()) assets.put(asset);
     for (const { recipient, message } of this.#deliveries) deliveries.add(recipient, message);
     return this.#answers;
   }
@@ -213,9 +207,8 @@ class MessageBatch {
     attachments: readonly JsonObject[],
     conversation: StoredConversation,
   ): void {
-    const { store, switches } = this.hub;
-    const account = accountOf(store, conversation);
-    if (!account || switches.channelRestrictions === "ignore") return;
+    const account = accountOf(this.hub.store, conversation);
+    if (!account) return;
     const carried = { path, type, sender, content: body.content, attachments };
     assertCarried(channelOf(this.hub, account), carried);
   }
@@ -234,10 +227,9 @@ class MessageBatch {
     throw invalidAttribute(`${path}.parent.id`, "the conversation has no such message");
   }
 
-  /** An attachment with the details of its asset; one of another origin stays unchanged. */
+  /** An attachment with the details of its asset; one with an address stays unchanged. */
   #attachment(attachment: JsonObject, path: string): JsonObject {
-    const url = textAt(attachment, "url");
-    const id = textAt(attachment, "id") ?? this.hub.signedUrls.assetIdIn(url);
+    const id = textAt(attachment, "id");
     if (id === undefined) return attachment;
     const asset = this.#assets.get(id) ?? this.hub.assets.get(id);
     if (!asset) {
@@ -245,7 +237,7 @@ class MessageBatch {
       throw invalidAttribute(path, "no asset has this ID");
     }
     this.#assets.set(id, { ...asset, used: true });
-    return { ...describeAsset(asset), ...attachment };
+    return describeAsset(asset);
   }
 
   #recipientJson({ role, name }: RecipientRole): JsonObject {
@@ -269,15 +261,13 @@ export const sendMessages: OperationHandler<ConversationsHub> = (hub, call) => {
 
 /**
  * Returns the details of a completed conversation (specification §4.2). For an ongoing
- * conversation, the response is 404 by default (assumed).
+ * conversation, the response is 404 (assumed).
  */
 export const getConversation: OperationHandler<ConversationsHub> = (hub, { id }) => {
   const conversation = hub.conversations.get(id);
   if (!conversation) throw new HttpError(404, "404-101", "There is no conversation with this ID.");
-  if (!isCompleted(hub, conversation)) {
-    const status = hub.switches.runningConversationStatus;
-    throw new HttpError(status, `${status}-101`, "The conversation has not completed yet.");
-  }
+  if (!isCompleted(hub, conversation))
+    throw new HttpError(404, "404-101", "The conversation has not completed yet.");
   const messages = transcriptJson(hub.conversations.messagesOf(id));
   return { status: 200, body: { ...conversation.about, id, messages } };
 };

@@ -48,9 +48,8 @@ export interface SetUp {
   readonly switches: Switches;
 }
 
-/** Whether an object takes part: it is active, or a switch ignores `active`. */
-export const isActive = ({ switches }: SetUp, object: StoredObject | undefined): boolean =>
-  object?.active !== false || switches.inactiveObjects === "used";
+/** Whether an object takes part (assumed): one that is not active is as if it were not there. */
+export const isActive = (object: StoredObject | undefined): boolean => object?.active !== false;
 
 /** The object of a kind that another refers to. */
 const referredTo = (
@@ -74,9 +73,7 @@ const orchestrationOf = (setUp: SetUp, owner: StoredObject): StoredObject | unde
  * must be active.
  */
 export const isAccountInUse = (setUp: SetUp, owner: StoredObject): boolean =>
-  [owner, channelOf(setUp, owner), orchestrationOf(setUp, owner)].every((object) =>
-    isActive(setUp, object),
-  );
+  [owner, channelOf(setUp, owner), orchestrationOf(setUp, owner)].every(isActive);
 
 /**
  * The active account with this address on a channel of this type; the oldest such account if there
@@ -98,9 +95,7 @@ export const channelTypeOf = (setUp: SetUp, owner: StoredObject): string | undef
 
 /** Whether there is an active channel of this type. */
 export const isChannelType = (setUp: SetUp, type: unknown): boolean =>
-  setUp.store
-    .all(channel.collection)
-    .some((object) => object.type === type && isActive(setUp, object));
+  setUp.store.all(channel.collection).some((object) => object.type === type && isActive(object));
 
 export const accountOf = (
   store: Store,
@@ -133,9 +128,8 @@ interface Named {
   readonly bot?: StoredObject;
 }
 
-const isUsable = (setUp: SetUp, { applicationId, bot }: Named): boolean =>
-  isActive(setUp, bot) &&
-  isActive(setUp, setUp.store.get(clientApplication.collection, applicationId));
+const isUsable = ({ store }: SetUp, { applicationId, bot }: Named): boolean =>
+  isActive(bot) && isActive(store.get(clientApplication.collection, applicationId));
 
 /** Those that the orchestration names for a side; the first active one has it. */
 const namedFor = (

@@ -7,8 +7,7 @@ import { type PlanName, planNames, RateLimiter, scopesByLabel, Tokens } from "..
 import { CallLog } from "../service/calls.js";
 import { clockKinds, createClock, type EmulatorClock } from "../service/clock.js";
 import { Faults } from "../service/faults.js";
-import { dataFileError, type Journal, noJournal, sqliteJournal } from "../service/journal.js";
-import { parseSwitches, type Switches, savedSwitches } from "../service/switches.js";
+import { createSwitches, type Switches } from "../service/switches.js";
 import { Clients } from "../tokens/clients.js";
 
 /** Options for an emulator. */
@@ -16,7 +15,6 @@ export interface EmulatedServiceOptions {
   readonly plan?: PlanName;
   readonly burst?: number;
   readonly clock?: EmulatorClock["kind"];
-  readonly data?: string;
   readonly switches?: Partial<Switches>;
   /**
    * Deadline for the response from a callback, in milliseconds of real time. Default: 5,000 (public
@@ -37,7 +35,7 @@ export interface EmulatedServiceOptions {
 }
 
 /** The complete state of an emulator. */
-export type EmulatedService = ReturnType<typeof serviceOn>;
+export type EmulatedService = ReturnType<typeof createService>;
 
 const assertOptions = (options: EmulatedServiceOptions): void => {
   const { plan = "none", burst, clock = "real", callbackDeadlineMs = 1 } = options;
@@ -51,59 +49,39 @@ const assertOptions = (options: EmulatedServiceOptions): void => {
     throw new Error("callbackDeadlineMs must be a number of milliseconds greater than 0.");
 };
 
-/**
- * @throws Error if an option is not allowed (the error names the allowed ones), or if the data file
- * cannot be used
- */
-export const createService = (options: EmulatedServiceOptions): EmulatedService => {
+/** @throws Error if an option is not allowed; it names the allowed ones */
+export const createService = (options: EmulatedServiceOptions) => {
   assertOptions(options);
-  const turned = parseSwitches({ ...options.switches });
-  const { data } = options;
-  const journal = data === undefined ? noJournal : sqliteJournal(data);
-  try {
-    return serviceOn(journal, turned, options);
-  } catch (error) {
-    journal.close();
-    throw data === undefined ? error : dataFileError(data, error);
-  }
-};
-
-const serviceOn = (
-  journal: Journal,
-  turned: Partial<Switches>,
-  {
+  const {
     plan = "none",
     burst,
-    clock: kind = "real",
     callbackDeadlineMs = 5_000,
     callbackRoute,
     onUndelivered,
-  }: EmulatedServiceOptions,
-) => {
-  const clock = createClock(kind);
-  const switches = savedSwitches(journal, turned);
-  const clients = new Clients(journal, {
+  } = options;
+  const clock = createClock(options.clock ?? "real");
+  const switches = createSwitches(options.switches);
+  const clients = new Clients({
     clientId: "emulator",
     clientSecret: randomBytes(24).toString("hex"),
     scopes: Object.values(scopesByLabel),
   });
-  const store = new Store(clock, journal);
-  const conversations = new ConversationStore(journal);
+  const store = new Store(clock);
+  const conversations = new ConversationStore();
   const faults = new Faults();
   return {
     clock,
-    journal,
-    /** Always the same object; `turnSwitches` changes what it holds. */
+    /** Always the same object, which holds what is set. */
     switches,
     store,
     clients,
     tokens: new Tokens(clock),
-    rateLimiter: new RateLimiter({ plan, burst, clock, switches }),
+    rateLimiter: new RateLimiter({ plan, burst, clock }),
     faults,
     log: new CallLog(),
     conversations,
-    assets: new AssetStore(journal),
-    signedUrls: new SignedUrls(journal),
+    assets: new AssetStore(),
+    signedUrls: new SignedUrls(),
     deliveries: new Deliveries(clock, {
       store,
       conversations,

@@ -6,7 +6,6 @@ import { resources } from "../../provider/resources/index.js";
 import { HttpError, invalidAttribute } from "../http/exchange.js";
 import type { OperationHandler } from "../service/calls.js";
 import { type EmulatorClock, timestamp } from "../service/clock.js";
-import type { Journal } from "../service/journal.js";
 import type { Switches } from "../service/switches.js";
 import { hideSecrets } from "./secrets.js";
 import { validate } from "./validate.js";
@@ -66,7 +65,7 @@ const isDateTime = (value: unknown): value is string =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i.test(value) &&
   !Number.isNaN(Date.parse(value));
 
-/** Whether a value from a file or a snapshot is a valid stored object. */
+/** Whether a value from a snapshot is a valid stored object. */
 export const isStoredObject = (value: unknown): value is StoredObject =>
   isObject(value) &&
   typeof value.id === "string" &&
@@ -115,8 +114,6 @@ const emptyTable = (definition: Definition): Table => ({
 
 const referrerKey = ({ collection }: Definition, id: string): string => `${collection} ${id}`;
 
-const journalSection = (collection: string): string => `object ${collection}`;
-
 /** The objects in the setup collections, in order of creation. */
 export class Store {
   readonly #tables = new Map<string, Table>();
@@ -124,21 +121,8 @@ export class Store {
   readonly #referrers = new Map<string, number>();
   #version = 0;
 
-  /** @throws Error if the journal contains anything that is not an object */
-  constructor(
-    private readonly clock: EmulatorClock,
-    private readonly journal: Journal,
-  ) {
-    for (const definition of resources) {
-      const { collection } = definition;
-      const table = emptyTable(definition);
-      this.#tables.set(collection, table);
-      for (const [key, value] of journal.read(journalSection(collection))) {
-        if (!isStoredObject(value))
-          throw new Error(`${collection} ${key.slice(0, 60)} is not a valid stored object`);
-        this.#keep(table, value);
-      }
-    }
+  constructor(private readonly clock: EmulatorClock) {
+    this.replaceAll({});
   }
 
   /** A number that changes with every modification. */
@@ -173,14 +157,12 @@ export class Store {
 
   put(collection: string, object: StoredObject): void {
     const table = this.#table(collection);
-    this.journal.write(journalSection(collection), object.id, object);
     this.#noteChange(table, object.id);
     this.#keep(table, object);
   }
 
   remove(collection: string, id: string): void {
     const table = this.#table(collection);
-    this.journal.remove(journalSection(collection), id);
     this.#noteChange(table, id);
     this.#release(table, id);
     table.objects.delete(id);
@@ -200,11 +182,6 @@ export class Store {
 
   /** Replaces all objects. */
   replaceAll(objects: ObjectsByCollection): void {
-    for (const { collection } of resources) {
-      this.journal.clear(journalSection(collection));
-      for (const object of objects[collection] ?? [])
-        this.journal.write(journalSection(collection), object.id, object);
-    }
     this.#referrers.clear();
     for (const definition of resources) {
       const table = emptyTable(definition);
@@ -275,9 +252,8 @@ const assertUnique = (
   own: string | undefined,
 ): void => {
   const taken = store.takenMember(collection, object, own);
-  if (taken === undefined) return;
-  const rule = "must be unique; another object has the same value";
-  throw new HttpError(400, "400-138", `${taken} ${rule}.`, [{ key: taken, value: rule }]);
+  if (taken !== undefined)
+    throw invalidAttribute(taken, "must be unique; another object has the same value", "400-138");
 };
 
 /** Asserts that everything an object refers to exists. */
@@ -291,16 +267,10 @@ const assertReferences = (
     if (!store.get(to.collection, id)) throw invalidAttribute(path, `no ${to.noun} has this ID`);
 };
 
-/** A PUT may carry a time; with the switch `staleModified` it must be that of the last change. */
-const assertFresh = ({ switches }: ObjectsHub, object: StoredObject, modified: unknown) => {
-  if (modified === undefined) return;
-  if (!isDateTime(modified)) {
-    const rule = "must be an ISO 8601 date-time";
-    throw new HttpError(400, "400-196", `modified ${rule}.`, [{ key: "modified", value: rule }]);
-  }
-  const isStale = Date.parse(modified) !== Date.parse(object.modified);
-  if (isStale && switches.staleModified === "refuse")
-    throw new HttpError(409, "409-100", "The object has changed since it was read.");
+/** A PUT may carry the time of the last change; an older one is ignored (assumed). */
+const assertDateTime = (modified: unknown): void => {
+  if (modified !== undefined && !isDateTime(modified))
+    throw invalidAttribute("modified", "must be an ISO 8601 date-time");
 };
 
 /**
@@ -335,31 +305,8 @@ const checkedBody = (
   const checked = { ...validate(definition, body, hub.switches), ...kept };
   assertUnique(hub, definition, checked, before?.id);
   assertReferences(hub, definition, checked);
-  if (before) assertFresh(hub, before, modified);
+  if (before) assertDateTime(modified);
   return checked;
-};
-
-/** Whether an object is referred to by one of a kind for which the specification has a rule. */
-const isReferredToByRule = ({ store }: ObjectsHub, target: Definition, id: string): boolean =>
-  resources
-    .filter(({ holds = "spec" }) => holds === "spec")
-    .some((definition) =>
-      store
-        .all(definition.collection)
-        .some((object) =>
-          findReferences(definition, object).some(
-            (reference) => reference.to.kind === target.kind && reference.id === id,
-          ),
-        ),
-    );
-
-const isInUse = (hub: ObjectsHub, target: Definition, id: string): boolean => {
-  const { store, switches } = hub;
-  // Taken literally, the rule says that any object of the holding kinds holds every one of these.
-  if (target.heldByAny !== undefined && switches.channelRule === "any-client-application")
-    return target.heldByAny.kinds.some(({ collection }) => store.all(collection).length > 0);
-  if (!store.isReferredTo(target, id)) return false;
-  return switches.deletionRule === "every-reference" || isReferredToByRule(hub, target, id);
 };
 
 /** Query parameters of a sibling service (vendor): the minimum, maximum, and default of each. */
@@ -371,26 +318,20 @@ const pageParameter = (query: URLSearchParams, name: keyof typeof pageParameters
   if (text === undefined) return usual;
   const number = /^\d{1,4}$/.test(text) && more.length === 0 ? Number(text) : Number.NaN;
   if (number >= min && number <= max) return number;
-  throw new HttpError(400, "400-196", `${name} must be a whole number from ${min} to ${max}.`, [
-    { key: name, value: `must be ${min} to ${max}` },
-  ]);
+  throw invalidAttribute(name, `must be a whole number from ${min} to ${max}`);
 };
 
 /** The part of a list that the query asks for. */
-const pageOf = (objects: readonly StoredObject[], query: URLSearchParams, switches: Switches) => {
+const pageOf = (objects: readonly StoredObject[], query: URLSearchParams) => {
   const unknown = [...query.keys()].find((name) => !Object.hasOwn(pageParameters, name));
-  if (unknown !== undefined && switches.unknownQuery === "refuse") {
+  if (unknown !== undefined) {
     const name = unknown.slice(0, 60);
     throw new HttpError(400, "400-101", `The query parameter ${name} is not supported.`);
-  }
-  const count = objects.length;
-  if (switches.paging === "all") {
-    return { items: objects, paginationInfo: { count, pagenum: 1, pagesize: Math.max(1, count) } };
   }
   const pagenum = pageParameter(query, "$pagenum");
   const pagesize = pageParameter(query, "$pagesize");
   const items = objects.slice((pagenum - 1) * pagesize, pagenum * pagesize);
-  return { items, paginationInfo: { count, pagenum, pagesize } };
+  return { items, paginationInfo: { count: objects.length, pagenum, pagesize } };
 };
 
 /** The five operations of a setup collection (specification §4.1). */
@@ -410,7 +351,7 @@ export const collectionOperations = (definition: Definition) => {
       throw new HttpError(403, "403-197", "You are not allowed to list this collection.");
     const isStale = fault?.kind === "stale-list";
     const objects = isStale ? store.allBefore(collection, fault.ms ?? 0) : store.all(collection);
-    const { items, paginationInfo } = pageOf(objects, query, switches);
+    const { items, paginationInfo } = pageOf(objects, query);
     const shown = items.map((object) => hideSecrets(fields, object, switches.secrets));
     return { status: 200, body: { paginationInfo, [listKey]: shown } };
   };
@@ -429,11 +370,11 @@ export const collectionOperations = (definition: Definition) => {
     return { status: 204 };
   };
 
-  // The deletion rules of the specification's §2, and the references of orchestrations (assumed).
-  // As in the service, the refusal does not name the other object.
+  // Every reference counts: those of orchestrations, too (assumed). As in the service, the refusal
+  // does not name the other object.
   const remove: OperationHandler<ObjectsHub> = (hub, { id }) => {
     findObject(hub, definition, id);
-    if (isInUse(hub, definition, id))
+    if (hub.store.isReferredTo(definition, id))
       throw new HttpError(400, "400-113", `The ${noun} is in use and cannot be deleted.`);
     hub.store.remove(collection, id);
     return { status: 204 };

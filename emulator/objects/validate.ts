@@ -71,11 +71,6 @@ export class ValidationErrors {
     this.found.push({ path: this.path, kind, rule });
   }
 
-  /** Whether a value has another type. */
-  get hasBrokenShape(): boolean {
-    return this.found.some(({ kind }) => kind === "wrongType");
-  }
-
   /** @throws HttpError for the first error, with all errors as details */
   assertNone(): void {
     const [first] = this.found;
@@ -325,14 +320,4 @@ export const checkFields = (
   switches: Switches,
 ): void => {
   new Validator(switches).fields({ fields }, body, errors);
-};
-
-/**
- * Whether an object can be loaded: every member has the right type. An account may contain objects
- * that are older than the limits, or that other switches such as `platformName` allowed.
- */
-export const hasShape = (definition: Definition, object: JsonObject, switches: Switches) => {
-  const errors = new ValidationErrors();
-  new Validator(switches).fields(definition, object, errors);
-  return !errors.hasBrokenShape;
 };

@@ -21,7 +21,6 @@ import { channelTypeOf, isAccountInUse } from "../conversations/recipients.js";
 import { type ControlRoutes, jsonResponse } from "../http/exchange.js";
 import { routes } from "../hub/routes.js";
 import type { EmulatedService } from "../hub/service.js";
-import { siblingRoute } from "../hub/sibling-services.js";
 import { findReferences, type StoredObject } from "../objects/objects.js";
 import { shownMembers } from "../objects/secrets.js";
 import { vendorWord } from "../objects/validate.js";
@@ -125,13 +124,12 @@ const lastOf = <T>(log: RecentEntries<T>) => {
   return { first: next - last.length, entries: last };
 };
 
-/** The bucket and the counts of each endpoint, also of other services' endpoints that were called. */
+/** The bucket and the counts of each endpoint. */
 const showRates = ({ log, rateLimiter }: EmulatedService) => {
   const counts = log.counts();
-  const names = new Set([...routes.map(({ name }) => name), ...Object.keys(counts)]);
-  return [...names].map((endpoint) => ({
-    ...{ endpoint, accepted: 0, refused: 0, ...counts[endpoint] },
-    bucket: rateLimiter.level(endpoint, siblingRoute(endpoint)?.rates),
+  return routes.map(({ name }) => ({
+    ...{ endpoint: name, accepted: 0, refused: 0, ...counts[name] },
+    bucket: rateLimiter.level(name),
   }));
 };
 

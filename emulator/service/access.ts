@@ -1,13 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { HttpError, type ResponseHeaders, type ServiceResponse } from "../http/exchange.js";
+import { HttpError, type ServiceResponse } from "../http/exchange.js";
 import type { EmulatorClock } from "./clock.js";
-import type { Switches } from "./switches.js";
 
 /** The subject of a token: a client itself, or a user of a public client. */
 export interface TokenClaims {
   readonly clientId: string;
   readonly scopes: readonly string[];
-  readonly subject: "client" | "user" | "customer";
+  readonly subject: "client" | "user";
 }
 
 /** What an authorization code is exchanged for, once. */
@@ -101,11 +100,10 @@ export type ScopeLabel = keyof typeof scopesByLabel;
 /**
  * Checks that these claims allow a call.
  *
- * @param labels any one of these scopes suffices; if there is none, any client or user may call
+ * @param labels any one of these scopes suffices
  * @throws HttpError if they do not allow it
  */
 export const assertScope = ({ subject, scopes }: TokenClaims, labels: readonly ScopeLabel[]) => {
-  if (labels.length === 0) return;
   if (subject !== "client")
     throw new HttpError(403, "403-112", "Users must not call this operation; it is for servers.");
   const enough = labels.map((label) => scopesByLabel[label]);
@@ -117,9 +115,6 @@ export const assertScope = ({ subject, scopes }: TokenClaims, labels: readonly S
 export const planNames = ["developer", "basic", "enterprise", "none"] as const;
 /** A tenant's plan. */
 export type PlanName = (typeof planNames)[number];
-
-/** Calls per second on the Developer, Basic, and Enterprise plans. */
-export type SiblingRates = readonly [developer: number, basic: number, enterprise: number];
 
 interface Limit {
   /** Calls per second. */
@@ -150,13 +145,6 @@ const special = new Set([
 /** The body of a rate-limit refusal, verbatim (specification §7). */
 export const tooManyRequests = { code: "429-001", developerMessage: "Too many requests." } as const;
 
-/** Bursts: as in the conversation service (assumed). */
-const siblingLimit = (rates: SiblingRates, plan: Exclude<PlanName, "none">): Limit => {
-  const [developer, basic, enterprise] = rates;
-  const rate = { developer, basic, enterprise }[plan];
-  return { rate, burst: limits[plan].standard.burst };
-};
-
 /** The state of an endpoint's token bucket. */
 export interface BucketLevel {
   /** The endpoint, such as `GET /channels`. */
@@ -172,13 +160,10 @@ interface RateLimiterOptions {
   readonly plan: PlanName;
   readonly burst: number | undefined;
   readonly clock: EmulatorClock;
-  readonly switches: Switches;
 }
 
 /** A token that falls short only by rounding counts. */
 const tolerance = 1e-9;
-
-const wholeSeconds = (ms: number): number => Math.ceil(ms / 1000);
 
 /**
  * The token buckets, one for each method and path template, shared by all callers (specification
@@ -199,12 +184,10 @@ export class RateLimiter {
   }
 
   /** The current state of an endpoint's bucket; undefined if the plan has no limits. */
-  level(endpoint: string, rates?: SiblingRates): BucketLevel | undefined {
+  level(endpoint: string): BucketLevel | undefined {
     const { plan, clock } = this.options;
     if (plan === "none") return undefined;
-    const { rate, burst: usual } = rates
-      ? siblingLimit(rates, plan)
-      : limits[plan][special.has(endpoint) ? "special" : "standard"];
+    const { rate, burst: usual } = limits[plan][special.has(endpoint) ? "special" : "standard"];
     const burst = this.options.burst ?? usual;
     const now = clock.now();
     const bucket = this.#buckets.get(endpoint) ?? { tokens: burst, at: now };
@@ -213,35 +196,18 @@ export class RateLimiter {
   }
 
   /**
-   * Takes a token and returns undefined, or returns the refusal if the call exceeds the rate.
-   *
-   * @param rates of an endpoint of another service; if omitted, those of the conversation service
+   * Takes a token and returns undefined, or returns the refusal if the call exceeds the rate. A
+   * refused call takes nothing.
    */
-  refusal(endpoint: string, rates?: SiblingRates): ServiceResponse | undefined {
-    const { clock, switches } = this.options;
-    const level = this.level(endpoint, rates);
+  refusal(endpoint: string): ServiceResponse | undefined {
+    const level = this.level(endpoint);
     if (!level) return undefined;
-    const { tokens, rate } = level;
-    const isThere = tokens >= 1 - tolerance;
-    const left = isThere || switches.refusedCosts ? Math.max(0, tokens - 1) : tokens;
-    this.#buckets.set(endpoint, { tokens: left, at: clock.now() });
-    if (isThere) return undefined;
-    const headers = this.#retryAfter(((1 - left) / rate) * 1000);
-    return { status: 429, body: tooManyRequests, headers };
-  }
-
-  #retryAfter(waitMs: number): ResponseHeaders {
-    const { clock, switches } = this.options;
-    switch (switches.retryAfter) {
-      case "seconds":
-        return { "retry-after": String(wholeSeconds(waitMs)) };
-      case "date": {
-        // The form has no milliseconds; a date rounded down would come before the token.
-        const until = wholeSeconds(clock.now() + waitMs) * 1000;
-        return { "retry-after": new Date(until).toUTCString() };
-      }
-      default:
-        return {};
-    }
+    const { tokens } = level;
+    if (tokens < 1 - tolerance) return { status: 429, body: tooManyRequests };
+    this.#buckets.set(endpoint, {
+      tokens: Math.max(0, tokens - 1),
+      at: this.options.clock.now(),
+    });
+    return undefined;
   }
 }

@@ -10,13 +10,7 @@ import {
   sendResponse,
   serialised,
 } from "../http/exchange.js";
-import {
-  assertScope,
-  type RateLimiter,
-  type ScopeLabel,
-  type SiblingRates,
-  type Tokens,
-} from "./access.js";
+import { assertScope, type RateLimiter, type ScopeLabel, type Tokens } from "./access.js";
 import { type EmulatorClock, timestamp } from "./clock.js";
 import { beforeOperation, type FaultRule, type Faults, sendWithFault } from "./faults.js";
 import type { Switches } from "./switches.js";
@@ -94,8 +88,6 @@ export interface ShownCall extends LogEntry, WithSubjects {
    * the request.
    */
   readonly reason?: string;
-  /** Whether this is a refused call to the token URL. Only the page lists such calls. */
-  readonly isTokenCall?: true;
 }
 
 /**
@@ -157,9 +149,6 @@ export interface CallCounts {
 export class CallLog {
   readonly entries = new RecentEntries<ShownCall>(mostCalls);
   readonly #counts = new Map<string, CallCounts>();
-  /** The calendar month of the last call, and its calls by HTTP method. */
-  #month = "";
-  #monthly: Record<string, number> = {};
   /** The details of each call, keyed by the call's position, oldest first. */
   readonly #contents = new Map<number, CallContent>();
   #characters = 0;
@@ -171,27 +160,15 @@ export class CallLog {
   add(entry: ShownCall, content: CallContent): void {
     this.#keep(this.entries.add(entry), content);
     if (entry.clientId === undefined) return;
-    const { at, method, template, status } = entry;
+    const { method, template, status } = entry;
     const name = `${method} ${template}`;
     const counts = this.#counts.get(name) ?? { accepted: 0, refused: 0 };
     counts[status === 429 ? "refused" : "accepted"] += 1;
     this.#counts.set(name, counts);
-    const month = at.slice(0, "yyyy-mm".length);
-    if (month !== this.#month) this.#monthly = {};
-    this.#month = month;
-    if (status !== 429) this.#monthly[method] = (this.#monthly[method] ?? 0) + 1;
   }
 
   counts(): Readonly<Record<string, CallCounts>> {
     return Object.fromEntries(this.#counts);
-  }
-
-  /**
-   * The calls of the last call's calendar month by HTTP method, without refused ones (429): what
-   * they take of the plan's monthly quota.
-   */
-  get monthly(): Readonly<Record<string, number>> {
-    return this.#monthly;
   }
 
   /** The call at a position, and its details; undefined if either is no longer stored. */
@@ -204,7 +181,6 @@ export class CallLog {
   reset(): void {
     this.entries.clear();
     this.#counts.clear();
-    this.#monthly = {};
     this.#contents.clear();
     this.#characters = 0;
   }
@@ -235,16 +211,14 @@ export interface OperationCall {
 /** Performs a call on the part of the emulator that it needs. Throws HttpError to refuse the call. */
 export type OperationHandler<Needs> = (needs: Needs, call: OperationCall) => ServiceResponse;
 
-/** An operation of the conversation service or another service. */
+/** An operation of the service. */
 export interface Route<Hub> {
   readonly method: string;
   readonly template: string;
   /** The endpoint's name in rates, logs, and faults, such as `POST /channels`. */
   readonly name: string;
-  /** Any one of these scopes suffices. If empty, any client or user may call the operation. */
+  /** Any one of these scopes suffices. */
   readonly scopes: readonly ScopeLabel[];
-  /** The operation's own rates; if omitted, the conversation service's rates apply. */
-  readonly rates?: SiblingRates;
   readonly carryOut: OperationHandler<Hub>;
 }
 
@@ -285,7 +259,7 @@ interface CallMeans {
   readonly log: CallLog;
 }
 
-/** A request to the service, or to another one of the tenant. */
+/** A request to the service. */
 interface ApiRequest<Hub> {
   readonly request: IncomingMessage;
   /** Below the base path of the service. */
@@ -330,7 +304,7 @@ const answerCall = async <Hub extends CallMeans>(
   const claims = hub.tokens.authenticate(request.headers.authorization);
   progress.clientId = claims.clientId;
   progress.check = "rate";
-  const refusal = hub.rateLimiter.refusal(route.name, route.rates);
+  const refusal = hub.rateLimiter.refusal(route.name);
   if (refusal) return refusal;
   const fault = hub.faults.take(route.name);
   progress.fault = fault;

@@ -19,7 +19,6 @@ const isHeaders: Check = (value) =>
   Object.entries(value).every(
     ([name, text]) => /^[\w-]+$/.test(name) && !framing.test(name) && isHeaderText(text),
   );
-const isLocation: Check = (value) => value !== "" && isHeaderText(value);
 const isAnything: Check = () => true;
 
 interface FaultShape {
@@ -68,14 +67,9 @@ export const faultKinds = {
   "drop-after-commit": { members: {}, callbacks: true },
   truncate: { members: {} },
   "not-json": { members: {} },
-  "no-id": { members: {} },
   delay: { members: msMember, callbacks: true },
   hang: { members: {}, callbacks: true },
   drip: { members: {} },
-  redirect: {
-    members: { location: { fits: isLocation, rule: "a URL", required: true } },
-  },
-  huge: { members: {} },
   "stale-list": {
     members: msMember,
     listsOnly: true,
@@ -100,7 +94,6 @@ export interface FaultRule {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly ms?: number;
-  readonly location?: string;
 }
 
 const isKind = (kind: unknown): kind is FaultKind =>
@@ -129,20 +122,14 @@ const lowerCased = (headers: JsonObject): Readonly<Record<string, string>> =>
 /**
  * Parses a rule from a control call.
  *
- * @param endpoints the known endpoints; `isSibling` says whether one belongs to another service
  * @throws Error that describes what is wrong and what is allowed
  */
-export const parseFault = (
-  value: unknown,
-  endpoints: readonly string[],
-  isSibling: (on: string) => boolean = () => false,
-): FaultRule => {
+export const parseFault = (value: unknown, endpoints: readonly string[]): FaultRule => {
   if (!isObject(value))
     throw new Error('A fault is an object such as {"on": "POST /channels", "kind": "hang"}.');
   const { on, kind, times = 1, after = 0 } = value;
-  if (typeof on !== "string" || !(endpoints.includes(on) || isSibling(on))) {
+  if (typeof on !== "string" || !endpoints.includes(on))
     throw new Error(`A fault's "on" must be one of: ${endpoints.join(", ")}.`);
-  }
   if (!isKind(kind))
     throw new Error(`A fault's "kind" must be one of: ${Object.keys(faultKinds).join(", ")}.`);
   if (!isCount(times, 1))
@@ -231,8 +218,6 @@ export const beforeOperation = async (
   switch (fault.kind) {
     case "status":
       return statusResponse(fault);
-    case "redirect":
-      return { status: 307, headers: { location: fault.location ?? "" } };
     case "drop-before-commit":
       response.destroy();
       return noResponse;
@@ -272,32 +257,6 @@ const drip = async (response: ServerResponse, answer: ServiceResponse): Promise<
   response.end();
 };
 
-const hugeBytes = 24 * 1024 * 1024;
-
-const sendHuge = (response: ServerResponse, answer: ServiceResponse): void => {
-  response.writeHead(withBody(answer).status, { "content-type": "application/json" });
-  response.write('{"padding":"');
-  const chunk = "x".repeat(1024 * 1024);
-  let left = hugeBytes;
-  const more = (): void => {
-    while (left > 0 && !response.destroyed) {
-      left -= chunk.length;
-      if (!response.write(chunk)) {
-        response.once("drain", more);
-        return;
-      }
-    }
-    response.end('"}');
-  };
-  more();
-};
-
-/** Removes what a caller cannot do without: the ID of an object, or the token itself. */
-const withoutId = (answer: ServiceResponse): ServiceResponse => {
-  const { id: _id, access_token: _token, ...rest } = isObject(answer.body) ? answer.body : {};
-  return { ...answer, status: withBody(answer).status, body: rest };
-};
-
 const page = "<!doctype html><html><body>The service is under maintenance.</body></html>";
 
 /** Sends a response as altered by a fault. */
@@ -316,12 +275,8 @@ export const sendWithFault = (
       return truncate(response, answer);
     case "not-json":
       return sendResponse(response, { status: withBody(answer).status, body: page });
-    case "no-id":
-      return sendResponse(response, withoutId(answer));
     case "drip":
       return void drip(response, answer);
-    case "huge":
-      return sendHuge(response, answer);
     default:
       return sendResponse(response, answer);
   }

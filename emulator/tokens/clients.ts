@@ -1,6 +1,5 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { isObject } from "../../provider/kernel/json.js";
-import type { Journal } from "../service/journal.js";
 
 /**
  * A client that can request tokens: either a client with a secret or a public client with redirect
@@ -70,21 +69,12 @@ export class Clients {
   #own: Client;
 
   /**
-   * @param own the client whose credentials the emulator shows: the first one if none is saved. Its
-   * secret stays valid until it is set again, even if a snapshot replaces it
+   * @param own the client whose credentials the emulator shows. Its secret stays valid until it is
+   * set again, even if a snapshot replaces it
    */
-  constructor(
-    private readonly journal: Journal,
-    own: Client,
-  ) {
-    for (const [id, value] of journal.read("client")) this.#clients.set(id, parseClient(value));
-    const [saved] = journal.read("own client");
-    this.#own = saved ? parseClient(saved[1]) : own;
-    if (saved) return;
-    journal.together(() => {
-      journal.write("own client", own.clientId, own);
-      this.put(own);
-    });
+  constructor(own: Client) {
+    this.#own = own;
+    this.put(own);
   }
 
   /** The client whose credentials the emulator shows. */
@@ -107,11 +97,6 @@ export class Clients {
 
   /** Adds a client, or replaces the client with the same ID and invalidates its old secret. */
   put(client: Client): void {
-    this.journal.together(() => {
-      this.journal.write("client", client.clientId, client);
-      if (client.clientId === this.#own.clientId)
-        this.journal.write("own client", client.clientId, client);
-    });
     this.#clients.set(client.clientId, client);
     if (client.clientId === this.#own.clientId) this.#own = client;
   }
@@ -121,8 +106,6 @@ export class Clients {
   }
 
   replaceAll(clients: readonly Client[]): void {
-    this.journal.clear("client");
-    for (const client of clients) this.journal.write("client", client.clientId, client);
     this.#clients.clear();
     for (const client of clients) this.#clients.set(client.clientId, client);
   }

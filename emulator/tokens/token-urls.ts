@@ -13,7 +13,6 @@ import type { TokenClaims, Tokens } from "../service/access.js";
 import { type CallLog, keptBody } from "../service/calls.js";
 import { type EmulatorClock, timestamp } from "../service/clock.js";
 import { beforeOperation, type Faults, sendWithFault } from "../service/faults.js";
-import type { Switches } from "../service/switches.js";
 import type { Clients } from "./clients.js";
 
 /** What the token and authorization URLs need. */
@@ -22,12 +21,10 @@ interface TokensHub {
   readonly clients: Clients;
   readonly tokens: Tokens;
   readonly faults: Faults;
-  readonly switches: Switches;
   readonly log: CallLog;
 }
 
-/** Who the URLs are for. Users and customers have separate URLs (specification §5.3). */
-export type Audience = "user" | "customer";
+const tokenLifetimeSeconds = 3_600;
 
 /** An error of the token or authorization URL, with its code (RFC 6749 §5.2). */
 class OAuthError extends HttpError {
@@ -111,7 +108,6 @@ const once = (query: URLSearchParams, name: string): string => {
 export const authorize = (
   { clients, tokens }: TokensHub,
   query: URLSearchParams,
-  audience: Audience,
 ): ServiceResponse => {
   const clientId = once(query, "client_id");
   const redirectUri = once(query, "redirect_uri");
@@ -124,7 +120,7 @@ export const authorize = (
   const state = query.get("state");
   try {
     const asked = codeRequest(query, client.scopes);
-    const code = tokens.issueCode({ ...asked, clientId, subject: audience, redirectUri });
+    const code = tokens.issueCode({ ...asked, clientId, subject: "user", redirectUri });
     return redirectTo(redirectUri, { code, state });
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
@@ -134,22 +130,16 @@ export const authorize = (
 
 type Required = (name: string) => string;
 
-const byCredentials = (
-  { clients }: TokensHub,
-  required: Required,
-  onlyScope: string | undefined,
-): TokenClaims => {
+const byCredentials = ({ clients }: TokensHub, required: Required): TokenClaims => {
   const [id, secret, scope] = [required("client_id"), required("client_secret"), required("scope")];
   const client = clients.withSecret(id, secret);
   if (!client)
     throw new OAuthError("invalid_client", "the client is unknown or its secret is wrong", 401);
-  if (onlyScope !== undefined && scope !== onlyScope)
-    throw new OAuthError("invalid_scope", "the scope must be https://<API host>/auth/.default");
   return { clientId: id, scopes: grantedScopes(scope, client.scopes), subject: "client" };
 };
 
 /** The second part of the code flow: specification §5.3. */
-const byCode = ({ clients, tokens }: TokensHub, required: Required, audience: Audience) => {
+const byCode = ({ clients, tokens }: TokensHub, required: Required) => {
   const [code, redirectUri] = [required("code"), required("redirect_uri")];
   const [id, verifier] = [required("client_id"), required("code_verifier")];
   if (!clients.get(id)?.public)
@@ -162,7 +152,6 @@ const byCode = ({ clients, tokens }: TokensHub, required: Required, audience: Au
   const fits =
     claims?.clientId === id &&
     claims.redirectUri === redirectUri &&
-    claims.subject === audience &&
     claims.challenge === hash("sha256", verifier, "base64url");
   if (!fits) {
     const reason = "the code is not valid for this client, redirect URI, and verifier";
@@ -171,13 +160,10 @@ const byCode = ({ clients, tokens }: TokensHub, required: Required, audience: Au
   return { clientId: claims.clientId, scopes: claims.scopes, subject: claims.subject };
 };
 
-const grantTypes = ["client_credentials", "authorization_code"] as const;
-
 const claimsFor = (
   hub: TokensHub,
   { method, headers }: IncomingMessage,
   text: string,
-  { audience, onlyScope }: TokenAddress,
 ): TokenClaims => {
   if (method !== "POST") throw new OAuthError("invalid_request", "the token URL accepts only POST");
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers["content-type"] ?? "")) {
@@ -186,32 +172,21 @@ const claimsFor = (
   }
   const required = requiredParameters(new URLSearchParams(text));
   const type = required("grant_type");
-  if (type === "authorization_code") return byCode(hub, required, audience);
-  // The customers' variant serves the code flow only.
-  if (type === "client_credentials" && audience === "user")
-    return byCredentials(hub, required, onlyScope);
-  const supported = audience === "user" ? grantTypes.join(" or ") : grantTypes[1];
-  throw new OAuthError("unsupported_grant_type", `grant_type must be ${supported}`);
+  if (type === "authorization_code") return byCode(hub, required);
+  if (type === "client_credentials") return byCredentials(hub, required);
+  const rule = "grant_type must be client_credentials or authorization_code";
+  throw new OAuthError("unsupported_grant_type", rule);
 };
 
-const issue = ({ switches, tokens }: TokensHub, claims: TokenClaims): ServiceResponse => {
-  const { tokenLifetime } = switches;
+const issue = ({ tokens }: TokensHub, claims: TokenClaims): ServiceResponse => {
   const body = {
-    access_token: tokens.issue(claims, tokenLifetime * 1000),
+    access_token: tokens.issue(claims, tokenLifetimeSeconds * 1000),
     token_type: "Bearer",
-    expires_in: tokenLifetime,
+    expires_in: tokenLifetimeSeconds,
     scope: claims.scopes.join(" "),
   };
   return { status: 200, body, headers: { "cache-control": "no-store" } };
 };
-
-/** One of the token URLs. */
-interface TokenAddress {
-  readonly path: string;
-  readonly audience: Audience;
-  /** The only scope that it knows, if that is so. */
-  readonly onlyScope: string | undefined;
-}
 
 /**
  * Serves the token URL: client credentials and code exchange. Logs refused calls, as they explain
@@ -221,7 +196,7 @@ export const serveToken = async (
   hub: TokensHub,
   request: IncomingMessage,
   response: ServerResponse,
-  address: TokenAddress,
+  path: string,
 ): Promise<void> => {
   const started = performance.now();
   const fault = hub.faults.take("TOKEN");
@@ -231,7 +206,7 @@ export const serveToken = async (
   });
   const early = fault && (await beforeOperation(fault, response));
   const text = sent.toString("utf8");
-  const answer = early ?? responseOf(() => issue(hub, claimsFor(hub, request, text, address)));
+  const answer = early ?? responseOf(() => issue(hub, claimsFor(hub, request, text)));
   if (fault) sendWithFault(response, answer, fault);
   else sendResponse(response, answer);
   if (answer.status > 0 && answer.status < 400) return;
@@ -241,12 +216,11 @@ export const serveToken = async (
     {
       at: timestamp(hub.clock.now()),
       method: request.method ?? "",
-      template: address.path,
-      path: address.path,
+      template: path,
+      path,
       status: answer.status,
       ms: Math.round(performance.now() - started),
       subjects: [],
-      isTokenCall: true,
       ...(reason === undefined ? {} : { reason }),
     },
     {

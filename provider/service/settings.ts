@@ -416,7 +416,7 @@ const readOne = (source: SettingSource, key: SettingKey, profile?: string): Sett
 };
 
 /** The file in which the emulator of a generated project keeps its objects. */
-const emulatorData = "emulator.db";
+const emulatorData = "emulator.json";
 
 const hasEmulatorScript = (): boolean =>
   /emulator\b.* --\s*$/.test(textAt(manifestOf(process.cwd()), "scripts", "emulator") ?? "");

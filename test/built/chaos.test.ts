@@ -23,7 +23,7 @@ const fault = fc.record({
       `DELETE /${collection}/{id}`,
     ]),
   ),
-  kind: fc.constantFrom("drop-before-commit", "drop-after-commit", "truncate", "not-json", "no-id"),
+  kind: fc.constantFrom("drop-before-commit", "drop-after-commit", "truncate", "not-json"),
 });
 
 const disturbedRound = fc.record({

@@ -63,7 +63,7 @@ const onlyChecked: readonly (readonly [RegExp, string])[] = [
   [/^npm run quickstart/, "quickstart.test.ts runs it, and its --destroy"],
   [/^docker /, "there is no Docker; container.test.ts checks the image's file"],
   [
-    /^npx pulumi-conversation emulator --(plan enterprise|tls-cert .*)$/,
+    /^npx pulumi-conversation emulator --plan enterprise$/,
     "does not end; emulator.test.ts runs it",
   ],
   [/^pulumi package add /, "needs a language host; plugin-languages.test.ts runs it"],

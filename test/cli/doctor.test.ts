@@ -544,11 +544,10 @@ test.each(["", " ", "https://hub.example.com/.default", "openid profile"])(
 
 test("a commercial tenant: the scope that doctor names is the one that its token URL knows", async () => {
   await using emulator = await startEmulator();
-  const { host, origin } = new URL(emulator.baseUrl);
-  const env = {
-    ...emulatorEnvironment(emulator),
-    CONVERSATION_TOKEN_URL: `${origin}/global/emulator/oauth2/v2.0/token`,
-  };
+  const { host } = new URL(emulator.baseUrl);
+  const env = emulatorEnvironment(emulator);
+  const body = { error: "invalid_scope", error_description: "no such scope" };
+  await emulator.control.faults({ on: "TOKEN", kind: "status", status: 400, body });
   const scope = `https://${host}/auth/.default`;
   const refused = await diagnose({ folder: process.cwd(), env });
   expect(refused.checks.find(({ name }) => name === "token")).toMatchObject({

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -11,14 +12,6 @@ import { listenHere, portOf } from "../support/loopback-server.js";
 import { assertPrinted } from "../support/printed-json.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { recordedSession, run } from "./session.js";
-
-const tlsFolder = join(__dirname, "..", "emulator", "tls");
-const tlsFiles = [
-  "--tls-cert",
-  join(tlsFolder, "certificate.pem"),
-  "--tls-key",
-  join(tlsFolder, "key.pem"),
-];
 
 /** The emulator under way: what it has printed, and how to end it. */
 const emulator = async (...args: string[]) => {
@@ -43,16 +36,7 @@ const exported = (out: string): Readonly<Record<string, string>> =>
     ]),
   );
 
-const keys = [
-  "baseUrl",
-  "tokenUrl",
-  "authUrl",
-  "controlUrl",
-  "clientId",
-  "clientSecret",
-  "customerAuthUrl",
-  "customerTokenUrl",
-];
+const keys = ["baseUrl", "tokenUrl", "authUrl", "controlUrl", "clientId", "clientSecret"];
 
 test("with --json the first line is one object with addresses and credentials that are good", async () => {
   const { out } = await emulator("--json");
@@ -90,9 +74,12 @@ test("without --json it prints the variables to set, the plan only where there i
   expect((await emulator("--plan", "basic")).out).toContain("export CONVERSATION_PLAN=basic\n");
 });
 
-test("switches and the clock reach it", async () => {
+test("switches, the clock and the data file reach it", async () => {
+  const data = join(temporaryFolder(), "emulator.json");
   const { out } = await emulator(
     "--json",
+    "--data",
+    data,
     "--clock",
     "manual",
     "--switch",
@@ -109,6 +96,7 @@ test("switches and the clock reach it", async () => {
     body: '{"advanceMs":1000}',
   });
   expect(moved.status).toBe(200);
+  expect(JSON.parse(readFileSync(data, "utf8")).switches).toEqual(switches);
 });
 
 test("an interruption ends it with exit code 0, and nothing listens any more", async () => {
@@ -150,12 +138,12 @@ test("a command runs with the emulator in its environment, and hands on its exit
   expect({ code, out, err }).toEqual({ code: 42, out: "", err: "" });
 });
 
-test("a command with TLS trusts the certificate, and controls with the secret", async () => {
+test("a command controls with the secret", async () => {
   const program = `
     const { CONVERSATION_CONTROL_URL: control, CONVERSATION_CONTROL_SECRET: secret } = process.env;
     fetch(control + "/stats", { headers: { authorization: "Bearer " + secret } })
-      .then(({ status }) => process.exit(control.startsWith("https:") && status === 200 ? 42 : 1));`;
-  expect((await run("emulator", ...tlsFiles, "--control-secret", ...node(program))).code).toBe(42);
+      .then(({ status }) => process.exit(status === 200 ? 42 : 1));`;
+  expect((await run("emulator", "--control-secret", ...node(program))).code).toBe(42);
 });
 
 test("several commands run at once, each with an emulator of its own", async () => {
@@ -226,28 +214,6 @@ test("the help has every switch and what it may be", async () => {
   }
 });
 
-test("with TLS the first line names the file of the certificate", async () => {
-  const { baseUrl, certificateFile } = JSON.parse((await emulator("--json", ...tlsFiles)).out);
-  expect(baseUrl).toMatch(/^https:/);
-  expect(certificateFile).toBe(join(tlsFolder, "certificate.pem"));
-  expect((await emulator(...tlsFiles)).out).toContain(
-    `  export NODE_EXTRA_CA_CERTS=${certificateFile}\n`,
-  );
-});
-
-test.each([
-  [["--tls-cert", "here.pem"], 2, "--tls-cert and --tls-key together"],
-  [
-    ["--tls-cert", "/no/where.pem", "--tls-key", "/no/key.pem"],
-    1,
-    "cannot read --tls-cert /no/where.pem (ENOENT)",
-  ],
-])("%j is refused with exit code %s", async (args, code, reason) => {
-  const refused = await run("emulator", "--port", "0", ...args);
-  expect(refused.err).toContain(reason);
-  expect(refused.code).toBe(code);
-});
-
 test("a port in use is a clear error with exit code 1", async () => {
   const server = createServer();
   await listenHere(server);
@@ -259,7 +225,7 @@ test("a port in use is a clear error with exit code 1", async () => {
 });
 
 test("a folder of --data that does not exist is a clear error with exit code 1", async () => {
-  const data = join(temporaryFolder(), "missing", "objects.db");
+  const data = join(temporaryFolder(), "missing", "emulator.json");
   const { code, err } = await run("emulator", "--port", "0", "--data", data);
   expect(code).toBe(1);
   expect(err).toContain(`the folder for --data ${data} does not exist`);

@@ -37,6 +37,8 @@ export interface HubOptions extends EmulatorOptions {
   readonly role?: Json;
   /** Ids of authentications are made by this, before everything else. */
   readonly prepare?: (service: Running) => Promise<Json>;
+  /** Of the channel. */
+  readonly restrictions?: Json | undefined;
   readonly bots?: false;
   readonly onEscalation?: false;
   readonly agents?: false;
@@ -141,7 +143,11 @@ export const hub = async (options: HubOptions = {}): Promise<Hub> => {
     application,
     name: "orders-bot",
   });
-  const channel = await service.make(kindOf("Channel"), { type: address.channel.type });
+  const { restrictions } = options;
+  const channel = await service.make(kindOf("Channel"), {
+    type: address.channel.type,
+    ...("restrictions" in options ? { restrictions } : {}),
+  });
   const flow = flowOf(made, participant, options);
   const orchestration = await service.make(kindOf("Orchestration"), { applications: flow });
   const account = await service.make(kindOf("Account"), {

@@ -179,14 +179,7 @@ test("an agent becomes available at an entry point, without a conversation", asy
 });
 
 test("a survey begins on the account of the conversation that it is about", async () => {
-  const {
-    service,
-    begin,
-    send,
-    customer: screen,
-  } = await hub({
-    switches: { channelRestrictions: "ignore" },
-  });
+  const { service, begin, send, customer: screen } = await hub({ restrictions: undefined });
   const parent = { id: await begin() };
   const survey = { json: '{"questions":[]}' };
   const more = { content: survey, conversation: { type: "survey.form", parent } };
@@ -243,7 +236,7 @@ test("what stands beside the messages is kept and delivered", async () => {
 });
 
 test("each type may be sent by the senders of the specification, and by nobody else", async () => {
-  const { send } = await hub({ switches: { channelRestrictions: "ignore" } });
+  const { send } = await hub({ restrictions: undefined });
   const begun = async () => messagesIn(await send(firstMessage()))[0] ?? {};
   for (const [type, allowed] of messageSenders)
     for (const sender of senders) {

@@ -3,7 +3,6 @@ import { expect, test } from "vitest";
 import { findReferences, Store } from "../../emulator/objects/objects.js";
 import { CallLog, keptBody } from "../../emulator/service/calls.js";
 import { createClock } from "../../emulator/service/clock.js";
-import { noJournal } from "../../emulator/service/journal.js";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf, running } from "./running.js";
 
@@ -40,7 +39,7 @@ test("what refers to an object is known without looking at all, whatever was wri
   });
   fc.assert(
     fc.property(fc.array(change, { maxLength: 40 }), fc.boolean(), (changes, isRestored) => {
-      const store = new Store(createClock("manual"), noJournal);
+      const store = new Store(createClock("manual"));
       for (const { collection, id, target, isRemoved } of changes) {
         if (isRemoved) store.remove(collection, id);
         else store.put(collection, referring(collection, id, target));

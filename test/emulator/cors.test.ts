@@ -21,7 +21,6 @@ const addresses = async (own: Running): Promise<readonly (readonly [string, stri
   const { json } = await own.call("POST", "/assets", asset);
   return [
     ["POST", own.emulator.tokenUrl],
-    ["POST", own.emulator.customerTokenUrl],
     ["POST", String(json.contentUrl)],
   ];
 };

@@ -29,17 +29,10 @@ test.each(names)("a %s in use is not deleted, with 400-113, and stays", async (k
   expect((await service.call("GET", `/${collection}/${ids[kind]}`)).status).toBe(200);
 });
 
-/** Right under any reading of the rule on channels. */
-const order = ["Account", "Orchestration", "Participant", "ClientApplication", "Channel"];
-
-test.each([
-  ["in the order of the references", "account", [...names, "Account"].reverse()],
-  ["a channel after client applications", "any-client-application", [...order, "Authentication"]],
-])("%s everything can be deleted, and is gone (%s)", async (_, channelRule, kinds) => {
+test("in the order of the references everything can be deleted, and is gone", async () => {
   const service = await running();
-  await service.control("PUT", "/switches", { channelRule });
   const ids = await account(service);
-  for (const kind of kinds) {
+  for (const kind of [...names, "Account"].reverse()) {
     const { collection } = kindOf(kind);
     const reply = await drop(service, collection, ids[kind]);
     expect({ kind, status: reply.status, text: reply.text }).toEqual({
@@ -51,37 +44,6 @@ test.each([
     expect((await service.call("GET", `/${collection}/${ids[kind]}`)).json.code).toBe("404-101");
     expect((await drop(service, collection, ids[kind])).json.code).toBe("404-101");
   }
-});
-
-test("with any-client-application any client application holds every channel, from when it is turned", async () => {
-  const service = await running();
-  const channel = await service.make(kindOf("Channel"));
-  const application = await service.make(kindOf("ClientApplication"));
-  const turn = (channelRule: string) => service.control("PUT", "/switches", { channelRule });
-  await turn("any-client-application");
-  expect((await drop(service, "channels", channel)).json.code).toBe("400-113");
-  await turn("account");
-  expect((await drop(service, "channels", channel)).status).toBe(204);
-  const other = await service.make(kindOf("Channel"));
-  await turn("any-client-application");
-  await drop(service, "clientapplications", application);
-  expect((await drop(service, "channels", other)).status).toBe(204);
-});
-
-test("by the specification an orchestration holds nothing, and everything else what it refers to", async () => {
-  const service = await running({ switches: { deletionRule: "specification" } });
-  const ids = await account(service);
-  const held = ["Authentication", "Channel", "Orchestration"];
-  for (const { kind, collection } of resources.filter(({ kind }) => kind in ids)) {
-    if (held.includes(kind))
-      expect({ kind, status: (await drop(service, collection, ids[kind])).status }).toEqual({
-        kind,
-        status: 400,
-      });
-  }
-  expect((await drop(service, "clientapplications", ids.ClientApplication)).status).toBe(400);
-  expect((await drop(service, "participants", ids.Participant)).status).toBe(204);
-  expect((await drop(service, "clientapplications", ids.ClientApplication)).status).toBe(204);
 });
 
 /** Every place of an orchestration that names a client application. */

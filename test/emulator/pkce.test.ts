@@ -197,17 +197,6 @@ test("a code is good for ten minutes", async () => {
   expect((await exchange({ code: late }, own)).json.error).toBe("invalid_grant");
 });
 
-test("the customers' addresses serve the flow, too", async () => {
-  const { customerAuthUrl, customerTokenUrl } = service.emulator;
-  const own = await codeOf({}, service, customerAuthUrl);
-  expect((await exchange({ code: own }, service, customerTokenUrl)).status).toBe(200);
-});
-
-test("a code of the users' address is not good at the customers'", async () => {
-  const reply = await exchange({ code }, service, service.emulator.customerTokenUrl);
-  expect(reply.json.error).toBe("invalid_grant");
-});
-
 test("the token of a user is not good for the service's operations", async () => {
   const { json } = await exchange({ code });
   const token = String(json.access_token);

@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { Pool } from "undici";
 import { expect, onTestFinished } from "vitest";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.js";
@@ -10,11 +8,6 @@ import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { bound } from "../support/forms.js";
 import { scopes } from "../support/specification.js";
-
-const pemOf = (name: string): string => readFileSync(join(__dirname, "tls", `${name}.pem`), "utf8");
-
-/** A certificate for the names of this machine, and its key: made as docs/emulator.md says. */
-export const ownTls = { cert: pemOf("certificate"), key: pemOf("key") };
 
 export interface Reply {
   readonly status: number;
@@ -48,9 +41,7 @@ export class Running implements AsyncDisposable {
   #token: string | undefined;
 
   constructor(readonly emulator: Emulator) {
-    const { baseUrl, certificate } = emulator;
-    const trusted = certificate === undefined ? {} : { connect: { ca: certificate } };
-    this.#pool = new Pool(new URL(baseUrl).origin, { connections: 20, ...trusted });
+    this.#pool = new Pool(new URL(emulator.baseUrl).origin, { connections: 20 });
   }
 
   async send(method: string, url: string, options: CallOptions = {}): Promise<Reply> {

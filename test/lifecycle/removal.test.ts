@@ -63,8 +63,8 @@ test("deletions that the engine starts all at once wait for each other", async (
 });
 
 test("by the letter of the rule a channel goes after the client applications", async () => {
-  await hub.stop();
-  hub = await emulated({ switches: { channelRule: "any-client-application" } });
+  const inUse = { code: "400-113", developerMessage: "The channel is in use." };
+  await hub.faults({ on: "DELETE /channels/{id}", kind: "status", status: 400, body: inUse });
   const channel = await make("Channel", kiosk());
   const app = await make(
     "ClientApplication",

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { createServer } from "node:tls";
 import { expect, onTestFinished, test, vi } from "vitest";
 import {
@@ -6,9 +8,14 @@ import {
   withLocalBuckets,
 } from "../../provider/pacing/bucket-store.js";
 import { connectRedis, redisBuckets, redisNeed } from "../../provider/pacing/redis-buckets.js";
-import { ownTls } from "../emulator/running.js";
 import { closeServer, listenHere } from "../support/loopback-server.js";
 import { FakeRedis } from "./support/fake-redis.js";
+
+const pemOf = (name: string): string =>
+  readFileSync(join(__dirname, "support", `${name}.pem`), "utf8");
+
+/** A certificate that nobody trusts, and its key. */
+const ownTls = { cert: pemOf("certificate"), key: pemOf("key") };
 
 const found = (store: BucketStore) => store.change("k", (state) => ({ state, result: state }));
 

@@ -90,8 +90,8 @@ test("the advice names the emulator that has the objects of the project", () => 
     messageOf(() => read({}))
       .split("\n")
       .at(-1);
-  writeFileSync(join(folder, "emulator.db"), "");
-  expect(advice()).toMatch(/: npx pulumi-conversation emulator --data emulator.db -- <command>$/);
+  writeFileSync(join(folder, "emulator.json"), "");
+  expect(advice()).toMatch(/: npx pulumi-conversation emulator --data emulator.json -- <command>$/);
   copyFileSync(
     join(packageRoot(), "examples/new-project/package.json"),
     join(folder, "package.json"),

@@ -151,17 +151,24 @@ export const answers: Group = {
         token: noToken,
       },
     ),
-    row("The answer is larger than 8 MiB", faulty({ kind: "huge" }), {
-      create: done(1, finds),
-      list: done(1, itemInstead),
-      get: fails(1, /larger than 8 MiB/, "fails at once: a repeat would be as large"),
-      update: done(1, statusCounts),
-      delete: done(1, statusCounts),
-      token: fails(1, /larger than 8 MiB/, "fails at once; nothing was sent to the service"),
-    }),
+    row(
+      "The answer is larger than 8 MiB",
+      instead(text(`{"padding":"${"x".repeat(9 * 1024 * 1024)}"}`)),
+      {
+        create: done(1, finds),
+        list: done(1, itemInstead),
+        get: fails(1, /larger than 8 MiB/, "fails at once: a repeat would be as large"),
+        update: done(1, statusCounts),
+        delete: done(1, statusCounts),
+        token: fails(1, /larger than 8 MiB/, "fails at once; nothing was sent to the service"),
+      },
+    ),
     row(
       "The caller is sent to another address",
-      faulty({ kind: "redirect", location: "http://127.0.0.1:9/elsewhere" }),
+      faulty({
+        ...{ kind: "status", status: 307 },
+        headers: { location: "http://127.0.0.1:9/elsewhere" },
+      }),
       {
         ...everywhere(
           fails(1, /redirect/, "never followed: fails at once; the token goes nowhere else"),
@@ -205,19 +212,11 @@ const asReader: Arrange = async (stage) => {
   });
 };
 
-/** Somebody changes the object after the update has read it, so the PUT comes with an old `modified`. */
-const changedMeanwhile: Arrange = async (stage) => {
-  await stage.hub.control("PUT", "/switches", { staleModified: "refuse" });
-  stage.hub.emulator.advance(1000);
-  stage.wire.add({
-    on: "GET /channels/{id}",
-    do: "answer",
-    with: ({ status, text }) => ({
-      status,
-      text: JSON.stringify({ ...JSON.parse(text), modified: "2026-01-01T00:00:00.000Z" }),
-    }),
-  });
-};
+/** Somebody has changed the object since the update read it. */
+const changedMeanwhile = faulty({
+  ...{ kind: "status", status: 409 },
+  body: { code: "409-100", developerMessage: "The object has changed since it was read." },
+});
 
 const credentials = fails(
   1,
