@@ -1,7 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Definition, Field, Fields } from "../provider/definition/define.js";
-import { memberPath, wrongKind } from "../provider/definition/fields.js";
+import { memberPath } from "../provider/definition/fields.js";
 import { searchFault } from "../provider/definition/found-object.js";
+import { wrongKind } from "../provider/definition/kinds.js";
 import { outputAsText } from "../provider/definition/violations.js";
 import { isObject, mostLevels, objectOf } from "../provider/kernel/json.js";
 import { nearestHint, valueSort } from "../provider/kernel/text.js";

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { z } from "zod";
 import { nameStem } from "../../provider/definition/automatic-name.js";
 import { changesOf } from "../../provider/definition/changes.js";
-import { naturalKey } from "../../provider/definition/fields.js";
+import { naturalKey } from "../../provider/definition/kinds.js";
 import type { Printed } from "../../provider/kernel/json.js";
 import { CommandFailure, incompleteExitCode, messageOf } from "../command.js";
 import {

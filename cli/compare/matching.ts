@@ -4,10 +4,9 @@ import {
   type ChangeValue,
   changeInside,
   changeMembers,
-  naturalKey,
   referencesIn,
-  setUpOrder,
 } from "../../provider/definition/fields.js";
+import { naturalKey, setUpOrder } from "../../provider/definition/kinds.js";
 import { sameFieldsMeaning } from "../../provider/definition/meaning.js";
 import { type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { digest } from "../../provider/lifecycle/ownership/mark.js";

@@ -1,13 +1,13 @@
 import type { Definition, Field } from "../../provider/definition/define.js";
+import { looksMasked } from "../../provider/definition/fields.js";
+import { sameMeaning } from "../../provider/definition/meaning.js";
 import {
   type AlignedPart,
   alignMembers,
   alignParts,
-  sameMeaning,
-} from "../../provider/definition/meaning.js";
-import { isMissing } from "../../provider/definition/merge.js";
-import { looksMasked } from "../../provider/definition/secrets.js";
-import { fieldsFromWire } from "../../provider/definition/wire.js";
+  fieldsFromWire,
+  isMissing,
+} from "../../provider/definition/wire.js";
 import { asText, type JsonObject } from "../../provider/kernel/json.js";
 import { environmentSecretsIn, holdsUndisclosed } from "../../provider/kernel/stand-ins.js";
 import type { WireObject } from "../../provider/service/lists.js";

@@ -1,4 +1,5 @@
-import { naturalKey, referencesIn } from "../../provider/definition/fields.js";
+import { referencesIn } from "../../provider/definition/fields.js";
+import { naturalKey } from "../../provider/definition/kinds.js";
 import { ownCommand, packageName, packageVersion } from "../../provider/kernel/package.js";
 import { yamlText } from "../../provider/kernel/text.js";
 import { resources } from "../../provider/resources/index.js";

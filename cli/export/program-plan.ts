@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { naturalKey, referencesIn } from "../../provider/definition/fields.js";
+import { referencesIn } from "../../provider/definition/fields.js";
+import { naturalKey } from "../../provider/definition/kinds.js";
 import { asText } from "../../provider/kernel/json.js";
 import { objectTime } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";

@@ -11,7 +11,7 @@ import {
   type Members,
   outputFields,
 } from "../../provider/definition/define.js";
-import { referencesOf, referencesTo } from "../../provider/definition/fields.js";
+import { referencesOf, referencesTo } from "../../provider/definition/kinds.js";
 import { allOperations, scopes } from "../../provider/service/operations.js";
 import { endpointName } from "../../provider/service/pace.js";
 import { describeSettings } from "../../provider/service/settings.js";

@@ -10,7 +10,7 @@ import {
   resourceArguments,
 } from "../../provider/definition/declarations.js";
 import type { Definition, Field, Members, TextField } from "../../provider/definition/define.js";
-import { naturalKey } from "../../provider/definition/fields.js";
+import { naturalKey } from "../../provider/definition/kinds.js";
 
 const base64OrFile = 'Base64 text, or a file: `new pulumi.asset.FileAsset("icon.png")`.';
 

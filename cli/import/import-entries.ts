@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 import { hostname, userInfo } from "node:os";
-import { withoutSecrets } from "../../provider/definition/secrets.js";
+import { withoutSecrets } from "../../provider/definition/fields.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { pointerTo } from "../../provider/kernel/pointer.js";
@@ -8,8 +8,7 @@ import { inertOutput } from "../../provider/kernel/text.js";
 import { typeToken } from "../../provider/kernel/type-tokens.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
 import type { Holding, StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
-import type { Properties } from "../../provider/lifecycle/resource.js";
-import { stateInputs, stateOutputs } from "../../provider/lifecycle/resource.js";
+import { type Properties, stateInputs, stateOutputs } from "../../provider/lifecycle/resource.js";
 import { CommandFailure } from "../command.js";
 import { objectLabel } from "../export/program-files.js";
 import { resourceNames, type SelectionOptions, selected } from "../export/program-plan.js";

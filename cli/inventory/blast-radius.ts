@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
-import { deletionOrder, referencesIn } from "../../provider/definition/fields.js";
+import { referencesIn } from "../../provider/definition/fields.js";
+import { deletionOrder } from "../../provider/definition/kinds.js";
 import { asText, type JsonObject, type Printed } from "../../provider/kernel/json.js";
 import { usersAmong, wireReferences } from "../../provider/lifecycle/delete.js";
 import { markOn, nameOnWire, stackOfLabel } from "../../provider/lifecycle/ownership/mark.js";

@@ -1,4 +1,4 @@
-import { tidyFields, typedFields } from "../../provider/definition/changes.js";
+import { tidyFields } from "../../provider/definition/changes.js";
 import type { Definition } from "../../provider/definition/define.js";
 import { normaliseFields } from "../../provider/definition/fields.js";
 import { fieldViolations } from "../../provider/definition/violations.js";
@@ -57,8 +57,7 @@ export const objectInputs = (
   const mark = originalMark(definition, wire);
   const { description } = readMark(wire.description);
   const live = fieldsFromWire(definition.fields, { ...wire, description }, settings);
-  const typed = typedFields(definition.fields, live);
-  const fields = normaliseFields(definition, tidyFields(definition.fields, typed));
+  const fields = normaliseFields(definition, tidyFields(definition.fields, live));
   const undeclared = unknownMembers(definition, wire);
   const [created, modified] = [filledText(wire.created), filledText(wire.modified)];
   const problem = problemOf(definition, id, fields);

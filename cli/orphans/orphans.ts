@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
-import { deletionOrder } from "../../provider/definition/fields.js";
+import { deletionOrder } from "../../provider/definition/kinds.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { type JsonObject, objectOf, type Printed } from "../../provider/kernel/json.js";
 import { ownershipsOf } from "../../provider/kernel/owner.js";

@@ -7,15 +7,15 @@ import { createRequestListener, paths } from "../../emulator/listener.js";
 import { parseSwitches } from "../../emulator/service/switches.js";
 import type { Field, Fields, ListField, MapField } from "../../provider/definition/define.js";
 import {
-  deletionOrder,
   fieldsByWireName,
+  holdsSecret,
   keyOf,
+  looksMasked,
   membersOf,
 } from "../../provider/definition/fields.js";
+import { deletionOrder } from "../../provider/definition/kinds.js";
 import { pairs } from "../../provider/definition/meaning.js";
-import { isMissing } from "../../provider/definition/merge.js";
-import { holdsSecret, looksMasked } from "../../provider/definition/secrets.js";
-import { bodyOf, itemsOf, readWire } from "../../provider/definition/wire.js";
+import { bodyOf, isMissing, itemsOf, readWire } from "../../provider/definition/wire.js";
 import {
   isObject,
   type JsonObject,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
-import { namingOf, naturalKey } from "../../provider/definition/fields.js";
+import { namingOf, naturalKey } from "../../provider/definition/kinds.js";
 import {
   asText,
   isObject,

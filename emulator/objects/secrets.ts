@@ -1,6 +1,5 @@
 import type { Field, Fields } from "../../provider/definition/define.js";
-import { fieldsByWireName, membersOf } from "../../provider/definition/fields.js";
-import { holdsSecret } from "../../provider/definition/secrets.js";
+import { fieldsByWireName, holdsSecret, membersOf } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import type { Switches } from "../service/switches.js";
 

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 import type { Definition } from "../../provider/definition/define.js";
-import { namingOf } from "../../provider/definition/fields.js";
+import { namingOf } from "../../provider/definition/kinds.js";
 import { asText, objectsIn, textAt } from "../../provider/kernel/json.js";
 import { account } from "../../provider/resources/account.js";
 import { resources } from "../../provider/resources/index.js";

@@ -2,18 +2,9 @@ import { isBlank, isObject, type JsonObject, memberOf, objectOf } from "../kerne
 import { undisclosed, unknownValue } from "../kernel/stand-ins.js";
 import { abbreviated } from "../kernel/text.js";
 import { type Field, type Fields, identityOf, type ListField, type MapField } from "./define.js";
-import { changeInside, changeMembers } from "./fields.js";
-import {
-  type AlignedPart,
-  alignMembers,
-  alignParts,
-  numberOf,
-  pairs,
-  sameContent,
-  sameMeaning,
-  sameValue,
-} from "./meaning.js";
-import { holdsSecret, looksMasked } from "./secrets.js";
+import { changeInside, holdsSecret, looksMasked } from "./fields.js";
+import { pairs, sameMeaning, sameValue } from "./meaning.js";
+import { type AlignedPart, alignMembers, alignParts } from "./wire.js";
 
 /** A change to the value of a member. */
 export interface FieldChange {
@@ -57,7 +48,7 @@ const change = (field: Field, path: string, from: unknown, to: unknown): FieldCh
 ];
 
 const inField = (field: Field, path: string, from: unknown, to: unknown): FieldChange[] => {
-  if (field.secret) return sameContent(from, to) ? [] : change(field, path, from, to);
+  if (field.secret) return from === to ? [] : change(field, path, from, to);
   if (!holdsSecret(field) && sameMeaning(field, from, to)) return [];
   const isNamed = field.type !== "list" || identityOf(field).length > 0;
   const parts = isNamed && alignParts(field, [to, from], path);
@@ -96,27 +87,6 @@ export const changesOf = (
   to: JsonObject,
 ): readonly FieldChange[] => alignMembers(fields, [to, from], "").flatMap(inDeclared);
 
-const typedValue = (field: Field, live: unknown): unknown => {
-  switch (field.type) {
-    case "text":
-    case "reference":
-      return typeof live === "number" || typeof live === "boolean" ? String(live) : live;
-    case "number":
-      return numberOf(live) ?? live;
-    case "flag":
-      return live === "true" ? true : live === "false" ? false : live;
-    default:
-      return changeInside(field, live, typedValue);
-  }
-};
-
-/**
- * Returns a complete live object with its values converted to the types that a program uses,
- * because the service may write numbers and flags as text, or the reverse.
- */
-export const typedFields = (fields: Fields, live: JsonObject): JsonObject =>
-  changeMembers(fields, live, typedValue);
-
 /**
  * Items in the service's order if the order matters, otherwise those known before come first, in
  * their order.
@@ -129,7 +99,7 @@ const managedList = (
   const places = pairs(field, prior, live);
   const now = live.map((item, place) => {
     const at = places.indexOf(place);
-    return at < 0 ? typedValue(field.of, item) : managedValue(field.of, item, prior[at]);
+    return at < 0 ? item : managedValue(field.of, item, prior[at]);
   });
   if (!field.unordered) return now;
   const known = places.filter((place) => place !== undefined);
@@ -143,8 +113,7 @@ const managedMap = (field: MapField, live: JsonObject, prior: JsonObject): JsonO
       there === undefined ? [] : [[name, managedValue(of, there, known)] as const],
   );
   const added = (alignParts(field, [live, prior], "") ?? []).flatMap(
-    ({ field: of, name, values: [there, known] }) =>
-      known === undefined ? [[name, typedValue(of, there)] as const] : [],
+    ({ name, values: [there, known] }) => (known === undefined ? [[name, there] as const] : []),
   );
   return objectOf([...kept, ...added]);
 };
@@ -154,9 +123,9 @@ const managedValue = (field: Field, live: unknown, prior: unknown): unknown => {
   if (live === undefined || live === null) return undefined;
   if (field.type === "list" && Array.isArray(live) && Array.isArray(prior))
     return managedList(field, live, prior);
-  if (!isObject(live) || !isObject(prior)) return typedValue(field, live);
+  if (!isObject(live) || !isObject(prior)) return live;
   if (field.type === "object") return managedFields(field.fields, live, prior);
-  return field.type === "map" ? managedMap(field, live, prior) : typedValue(field, live);
+  return field.type === "map" ? managedMap(field, live, prior) : live;
 };
 
 /**

@@ -8,7 +8,8 @@ import {
   type ObjectField,
   outputFields,
 } from "./define.js";
-import { defaultIn, isAutomatic } from "./fields.js";
+import { defaultIn } from "./fields.js";
+import { isAutomatic } from "./kinds.js";
 
 // What the declarations of a kind have in common in every language: the classes of TypeScript, the
 // schema of the plugin, the reference page.

@@ -1,5 +1,11 @@
-import { isObject, type JsonObject, listAt, memberOf, objectOf } from "../kernel/json.js";
-import { holdsUnknown, unknownValue } from "../kernel/stand-ins.js";
+import { isObject, type JsonObject, jsonIn, listAt, memberOf, objectOf } from "../kernel/json.js";
+import {
+  holdsUnknown,
+  isSecretValue,
+  secretPathsBelow,
+  undisclosed,
+  unknownValue,
+} from "../kernel/stand-ins.js";
 import {
   type Definition,
   type Field,
@@ -10,7 +16,6 @@ import {
   type MemberRule,
   type Members,
   outputFields,
-  type ReferenceField,
 } from "./define.js";
 
 /** The field with a name in a program, if there is one. */
@@ -258,123 +263,6 @@ const identityText = (field: ListField, item: unknown): string | undefined => {
 export const itemPath = (path: string, field: ListField, item: unknown, place: number): string =>
   `${path}[${identityText(field, item) ?? place}]`;
 
-/** A field, at any depth in a definition, that contains another object's ID. */
-export interface ReferencePath {
-  readonly from: Definition;
-  readonly to: Definition;
-  /** A readable path, such as `applications.botConfiguration.bots[].participant`. */
-  readonly path: string;
-  readonly field: ReferenceField;
-}
-
-/** Returns every reference that objects of a kind may contain, including nested ones. */
-export const referencesOf = (definition: Definition): readonly ReferencePath[] =>
-  fieldsIn(definition.fields).flatMap(({ field, path }) =>
-    field.type === "reference" ? [{ from: definition, to: field.to, path, field }] : [],
-  );
-
-/** Returns every reference, from any kind, that may point to objects of this kind. */
-export const referencesTo = (
-  target: Definition,
-  resources: readonly Definition[],
-): readonly ReferencePath[] =>
-  resources.flatMap(referencesOf).filter((reference) => reference.to.kind === target.kind);
-
-const sorted = (
-  resources: readonly Definition[],
-  before: (definition: Definition) => readonly Definition[],
-): Definition[] => {
-  const done: Definition[] = [];
-  const visit = (definition: Definition): void => {
-    if (done.includes(definition)) return;
-    for (const earlier of before(definition)) visit(earlier);
-    done.push(definition);
-  };
-  for (const definition of resources) visit(definition);
-  return done;
-};
-
-/** Sorts kinds so that each comes after everything it refers to. */
-export const setUpOrder = (resources: readonly Definition[]): readonly Definition[] =>
-  sorted(resources, (definition) => referencesOf(definition).map(({ to }) => to));
-
-/**
- * Sorts kinds so that each comes before everything it refers to, and before the kinds that it keeps
- * in use under the literal wording of a deletion rule. The order is correct under every
- * interpretation of the rules (specification §2).
- */
-export const deletionOrder = (resources: readonly Definition[]): readonly Definition[] =>
-  sorted([...resources].reverse(), (definition) => [
-    ...referencesTo(definition, resources).map(({ from }) => from),
-    ...(definition.heldByAny?.kinds ?? []),
-  ]);
-
-/** How people identify the objects of a kind. */
-export interface Naming {
-  /** Name of the field that contains the object's name; empty if objects of this kind have no name. */
-  readonly key: string;
-  /** The service's name for the field that contains the object's name. */
-  readonly wire: string;
-  /** Whether no two objects of the kind can have the same name. */
-  readonly isUnique: boolean;
-  /** Whether the name is derived from the logical name if a program omits it. */
-  readonly isAutomatic: boolean;
-}
-
-const namings = new WeakMap<Definition, Naming>();
-
-/** Returns how people identify the objects of a kind, according to its fields. */
-export const namingOf = (definition: Definition): Naming => {
-  const known = namings.get(definition);
-  if (known) return known;
-  const named = Object.entries(definition.fields).flatMap(([key, field]) =>
-    field.type === "text" && field.names
-      ? [
-          {
-            key,
-            wire: field.wire ?? key,
-            isUnique: field.unique === true,
-            isAutomatic: isAutomatic(field),
-          },
-        ]
-      : [],
-  );
-  const naming = named[0] ?? { key: "", wire: "", isUnique: false, isAutomatic: false };
-  namings.set(definition, naming);
-  return naming;
-};
-
-/** Whether a field is derived from the logical name if a program omits it. */
-export const isAutomatic = (field: Field): boolean =>
-  field.type === "text" && field.names === "automatic";
-
-/**
- * Returns the name of the field by which people identify objects of a kind; empty if there is none.
- */
-export const naturalKey = (definition: Definition): string => namingOf(definition).key;
-
-/** Returns a noun with its article, such as `an account` or `a channel`. */
-export const withArticle = (noun: string): string =>
-  `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
-
-/**
- * Returns the message for a reference to a resource of the wrong kind.
- *
- * @param takes the classes that the property accepts, such as `Channel`
- * @param given the given value, such as `got the Participant "bot"`
- */
-export const wrongKind = (path: string, takes: readonly string[], given: string): string =>
-  `${path} must be ${takes.map(withArticle).join(" or ")}; ${given}`;
-
-/**
- * Returns an object's name for messages, such as `channel "custom.web"`; only the kind if the
- * object has no name.
- */
-export const objectTitle = (definition: Definition, fields: JsonObject): string => {
-  const name = fields[naturalKey(definition)];
-  return typeof name === "string" ? `${definition.noun} ${JSON.stringify(name)}` : definition.noun;
-};
-
 /**
  * Returns values in the normal form that is checked, compared, and stored. This form has defaults
  * and derived members, JSON text instead of objects where the wire format uses text, and no
@@ -427,3 +315,162 @@ const discriminated = (rule: MemberRule | undefined, values: JsonObject): JsonOb
   const [only] = there.length === 1 ? there : [];
   return only ? { ...values, [rule.discriminator]: only[0] } : values;
 };
+
+// Is it secret? By its definition, by the program that marks it, or by the service that masks it.
+
+const holders = new WeakMap<Field, boolean>();
+
+/** Whether a field is a secret or contains one at any depth. */
+export const holdsSecret = (field: Field): boolean => {
+  const known = holders.get(field);
+  if (known !== undefined) return known;
+  const holds = fieldsIn({ field }).some((inner) => inner.field.secret === true);
+  holders.set(field, holds);
+  return holds;
+};
+
+const withSecrets = (field: Field, paths: readonly string[]): Field => {
+  if (paths.length === 0 || field.secret) return field;
+  // The content of a list or a map has no path of its own.
+  const inside = field.type === "object" && !paths.includes("") ? paths : [""];
+  const secret = inside === paths ? {} : { secret: true as const };
+  if (field.type === "object")
+    return { ...field, ...secret, fields: fieldsWithSecrets(field.fields, inside) };
+  return "of" in field
+    ? ({ ...field, ...secret, of: withSecrets(field.of, inside) } as Field)
+    : { ...field, ...secret };
+};
+
+/**
+ * Returns fields with `secret` set on those that the program marks as secret.
+ *
+ * @param paths such as `callback` or `oauth.clientId`; the empty path means all of them
+ */
+export const fieldsWithSecrets = (fields: Fields, paths: readonly string[] = []): Fields => {
+  if (paths.length === 0) return fields;
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => {
+      const inside = paths.flatMap((path) => {
+        if (path === "" || path === name) return [""];
+        return path.startsWith(`${name}.`) ? [path.slice(name.length + 1)] : [];
+      });
+      return [name, withSecrets(field, inside)];
+    }),
+  );
+};
+
+/** Returns the replacement for a secret, or undefined to omit the secret. */
+export type ChangeSecret = (secret: unknown) => unknown;
+
+/** Returns field values with every secret replaced. */
+export const changeFieldSecrets = (
+  fields: Fields,
+  values: JsonObject,
+  change: ChangeSecret,
+): JsonObject => {
+  const inside: ChangeValue = (field, value) => {
+    if (value === undefined || value === null || !holdsSecret(field)) return value;
+    return field.secret ? change(value) : changeInside(field, value, inside);
+  };
+  return changeMembers(fields, values, inside);
+};
+
+/** Returns values with every secret undisclosed, so that they can be written to a file. */
+export const withoutSecrets = (fields: Fields, values: JsonObject): JsonObject =>
+  changeFieldSecrets(fields, values, () => undisclosed);
+
+/** @param field what the definition knows of the value; what is secret by it needs no mark */
+const pathsIn = (value: unknown, field?: Field): readonly string[] => {
+  if (field?.secret) return [];
+  if (isSecretValue(value)) return [""];
+  if (Array.isArray(value)) {
+    const of = field?.type === "list" ? field.of : undefined;
+    return value.some((item) => pathsIn(item, of).length > 0) ? [""] : [];
+  }
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    secretPathsBelow(name, pathsIn(member, fieldOfMember(field, name))),
+  );
+};
+
+const sortedPaths = (found: readonly string[]): readonly string[] | undefined => {
+  const paths = new Set(found);
+  if (paths.has("")) return [""];
+  return paths.size > 0 ? [...paths].sort() : undefined;
+};
+
+/**
+ * Returns the paths to values in a resource's fields that a program marks as secret, except those
+ * that are secret by definition; undefined if there are none.
+ */
+export const markedSecrets = (fields: Fields, values: JsonObject): readonly string[] | undefined =>
+  sortedPaths(
+    Object.entries(fields).flatMap(([name, field]) =>
+      secretPathsBelow(name, pathsIn(values[name], field)),
+    ),
+  );
+
+/**
+ * Returns every string in an object that messages must not show: strings from secret fields and
+ * from members without a field, and the Basic credentials that the fields form. Accepts both a
+ * program's values and the service's JSON.
+ */
+export const secretTexts = (fields: Fields, values: unknown): string[] => {
+  if (!isObject(values)) return [];
+  const members = membersIn(fields, values);
+  return collectTexts(members.filter(({ steps: [name] }) => !addedMembers.includes(String(name))));
+};
+
+/** What no field covers may be anything, so all its texts are hidden. */
+const collectTexts = (contents: Contents): string[] => [
+  ...contents.flatMap(({ field, value }) =>
+    !field || field.secret ? textsIn(value) : collectTexts(contentsOf(field, value)),
+  ),
+  ...collectCredentials(contents),
+];
+
+type Contents = ReturnType<typeof contentsOf>;
+
+/**
+ * Returns every nonempty string and every number inside a value, including those in strings that
+ * contain JSON.
+ */
+export const textsIn = (value: unknown): string[] => {
+  if (typeof value === "string") return value === "" ? [] : [value, ...jsonTexts(value)];
+  if (typeof value === "number") return [String(value)];
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  return isObject(value) ? Object.values(value).flatMap(textsIn) : [];
+};
+
+const jsonTexts = (text: string): string[] => (/^\s*[[{]/.test(text) ? textsIn(jsonIn(text)) : []);
+
+/** A text and a secret next to each other may be used together as name and password. */
+const collectCredentials = (contents: Contents): string[] => {
+  const texts = contents.flatMap(({ field, value }) =>
+    field?.type === "text" && typeof value === "string" ? [{ isSecret: field.secret, value }] : [],
+  );
+  const names = texts.filter(({ isSecret }) => !isSecret);
+  return texts
+    .filter(({ isSecret }) => isSecret)
+    .flatMap((secret) => names.flatMap((name) => basicCredentials(name.value, secret.value)));
+};
+
+/**
+ * Returns every form of the credentials in a Basic header (RFC 7617). Messages must hide them, too,
+ * because they reveal even a password too short to search for.
+ */
+export const basicCredentials = (user: string, password: string): string[] =>
+  (["utf8", "latin1"] as const).flatMap((charset) => {
+    const bytes = Buffer.from(`${user}:${password}`, charset);
+    return [bytes.toString("base64"), bytes.toString("base64url")];
+  });
+
+const words =
+  /^\W*((value )?(is )?(hidden|secret|redacted|masked|filtered|protected|private|encrypted|obfuscated|sensitive|confidential|suppressed|removed|omitted|not (shown|displayed|disclosed|available))( value)?|string)\W*$/i;
+
+/** Whether a string may be a mask that a service shows instead of a secret. */
+export const looksMasked = (text: string): boolean =>
+  /[*•●]{3}/.test(text) ||
+  /^\s*[*•●.#-][*•●.#\s-]*$/.test(text) ||
+  (/^[*•●xX.#\s-]+$/.test(text) && /x.*x.*x/i.test(text)) ||
+  words.test(text);

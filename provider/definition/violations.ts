@@ -16,7 +16,8 @@ import {
   type ReferenceField,
   type TextField,
 } from "./define.js";
-import { fieldsIn, withArticle } from "./fields.js";
+import { fieldsIn } from "./fields.js";
+import { withArticle } from "./kinds.js";
 
 /** A rule that a value breaks: a readable path to the value, and the rule in words. */
 export interface Violation {

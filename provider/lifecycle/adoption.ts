@@ -1,7 +1,6 @@
-import { changesOf, changeText, typedFields } from "../definition/changes.js";
-import { displaced } from "../definition/merge.js";
-import { fieldsWithSecrets } from "../definition/secrets.js";
-import { fieldsFromWire, unknownMembers } from "../definition/wire.js";
+import { changesOf, changeText } from "../definition/changes.js";
+import { fieldsWithSecrets } from "../definition/fields.js";
+import { displaced, fieldsFromWire, unknownMembers } from "../definition/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { assertId } from "../kernel/object-id.js";
@@ -108,8 +107,7 @@ export const previewAdoption = async (
     const { definition, properties, settings, run } = declared;
     if (declared.name === unknownValue && properties.adopt === true) return {};
     const found = await findAdoptee(declared, await listObjects(declared));
-    const live = fieldsFromWire(definition.fields, found, settings);
-    const { name } = typedFields(definition.fields, live);
+    const { name } = fieldsFromWire(definition.fields, found, settings);
     const keepsName = !isNamed && name !== undefined;
     const kept = keepsName ? renameResource(declared, name) : declared;
     // Under a forced replacement the object already belongs to the resource.

@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import { changesOf, changeText } from "../definition/changes.js";
 import {
+  changeFieldSecrets,
+  fieldsWithSecrets,
   normaliseFields,
   type ReferenceIn,
   referencesIn,
   valuesIn,
-  withArticle,
 } from "../definition/fields.js";
+import { withArticle } from "../definition/kinds.js";
 import { sameFields } from "../definition/meaning.js";
-import { changeFieldSecrets, fieldsWithSecrets } from "../definition/secrets.js";
 import { fieldViolations, type Violation } from "../definition/violations.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Definition } from "../definition/define.js";
-import { namingOf, type ReferenceIn, referencesIn, referencesTo } from "../definition/fields.js";
+import { type ReferenceIn, referencesIn } from "../definition/fields.js";
+import { namingOf, referencesTo } from "../definition/kinds.js";
 import { fieldsFromWire, neutralVendor } from "../definition/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isObject, type JsonObject } from "../kernel/json.js";

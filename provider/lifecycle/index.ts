@@ -1,6 +1,6 @@
 import type { Definition } from "../definition/define.js";
-import { namingOf, objectTitle } from "../definition/fields.js";
-import { fieldsWithSecrets, secretTexts } from "../definition/secrets.js";
+import { fieldsWithSecrets, secretTexts } from "../definition/fields.js";
+import { namingOf, objectTitle } from "../definition/kinds.js";
 import { isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { withAdvice } from "../kernel/package.js";

@@ -1,8 +1,7 @@
-import { managedFields, typedFields } from "../definition/changes.js";
+import { managedFields } from "../definition/changes.js";
 import type { Definition } from "../definition/define.js";
 import { sameFieldsMeaning } from "../definition/meaning.js";
-import { mergeFields } from "../definition/merge.js";
-import { bodyOf, fieldsFromWire } from "../definition/wire.js";
+import { bodyOf, fieldsFromWire, mergeFields } from "../definition/wire.js";
 import { ConversationError } from "../kernel/errors.js";
 import { type JsonObject, objectOf } from "../kernel/json.js";
 import {
@@ -161,7 +160,7 @@ export const writtenOver = (
 ) => {
   const { fields, rule } = definition;
   const { modified } = wire;
-  const live = typedFields(fields, fieldsFromWire(fields, wire, settings));
+  const live = fieldsFromWire(fields, wire, settings);
   const sides = { live, desired: desired.fields, prior };
   const { merged, ...rest } = mergeFields({
     ...{ fields, rule, ...sides },

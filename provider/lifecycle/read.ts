@@ -1,8 +1,8 @@
-import { managedFields, tidyFields, typedFields } from "../definition/changes.js";
+import { managedFields, tidyFields } from "../definition/changes.js";
 import type { Definition } from "../definition/define.js";
-import { normaliseFields, objectTitle, wireName } from "../definition/fields.js";
+import { normaliseFields, wireName, withoutSecrets } from "../definition/fields.js";
+import { objectTitle } from "../definition/kinds.js";
 import { sameMeaning } from "../definition/meaning.js";
-import { withoutSecrets } from "../definition/secrets.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { type JsonObject, pathsOfTexts } from "../kernel/json.js";
@@ -96,9 +96,7 @@ const readProperties = (declared: Declared, live: WireObject, isGet: boolean): P
   const fields = fieldsFromWire(definition.fields, { ...live, description }, settings);
   return {
     ...properties,
-    fields: isGet
-      ? typedFields(definition.fields, fields)
-      : managedFields(definition.fields, fields, properties.fields),
+    fields: isGet ? fields : managedFields(definition.fields, fields, properties.fields),
     record: liveRecord(live, properties.record),
   };
 };
@@ -143,7 +141,7 @@ const importedProperties = (declared: Declared, live: WireObject): Properties =>
   const { definition, settings, ownMark } = declared;
   const description = descriptionOf(declared, live);
   const wire = fieldsFromWire(definition.fields, { ...live, description }, settings);
-  const typed = tidyFields(definition.fields, typedFields(definition.fields, wire));
+  const typed = tidyFields(definition.fields, wire);
   const fields = withoutSecrets(
     definition.fields,
     normaliseFields(definition, typed, () => false),

@@ -1,5 +1,5 @@
 import type { Definition } from "../definition/define.js";
-import { withArticle } from "../definition/fields.js";
+import { withArticle } from "../definition/kinds.js";
 import { ConversationError } from "../kernel/errors.js";
 import { parentsIn, urnOf, urnParts } from "../kernel/owner.js";
 import { ownCommand } from "../kernel/package.js";

@@ -1,6 +1,6 @@
 import type { Definition } from "../definition/define.js";
-import type { Naming } from "../definition/fields.js";
-import { type ChangeSecret, changeFieldSecrets } from "../definition/secrets.js";
+import { type ChangeSecret, changeFieldSecrets } from "../definition/fields.js";
+import type { Naming } from "../definition/kinds.js";
 import {
   filledText,
   filledTexts,

@@ -1,9 +1,9 @@
 import type * as Messages from "@pulumi/pulumi/proto/provider_pb.js";
 import { autoName } from "../definition/automatic-name.js";
 import { type Definition, outputFields } from "../definition/define.js";
-import { namingOf } from "../definition/fields.js";
+import { markedSecrets } from "../definition/fields.js";
 import { type FoundBy, foundId, searchFault } from "../definition/found-object.js";
-import { markedSecrets } from "../definition/secrets.js";
+import { namingOf } from "../definition/kinds.js";
 import { ConversationError } from "../kernel/errors.js";
 import { filledText, isObject, type JsonObject, objectOf } from "../kernel/json.js";
 import { ownerOf, ownerParts, parentsIn, urnParts } from "../kernel/owner.js";

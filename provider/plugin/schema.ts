@@ -10,7 +10,7 @@ import {
   resourceArguments,
 } from "../definition/declarations.js";
 import type { Definition, Field, Fields, MemberRule, Members } from "../definition/define.js";
-import { naturalKey, withArticle } from "../definition/fields.js";
+import { naturalKey, withArticle } from "../definition/kinds.js";
 import { describePackage, type PackageDescription, packageName } from "../kernel/package.js";
 import { pluginToken, typeToken } from "../kernel/type-tokens.js";
 import { resources } from "../resources/index.js";

@@ -1,6 +1,6 @@
 import type { Definition, Fields } from "../definition/define.js";
-import { valuesIn, wrongKind } from "../definition/fields.js";
-import { changeFieldSecrets, fieldsWithSecrets } from "../definition/secrets.js";
+import { changeFieldSecrets, fieldsWithSecrets, valuesIn } from "../definition/fields.js";
+import { wrongKind } from "../definition/kinds.js";
 import { filledTexts, isObject, type JsonObject, objectOf } from "../kernel/json.js";
 import { urnParts } from "../kernel/owner.js";
 import { isSecretValue, secretSignature, unknownValue } from "../kernel/stand-ins.js";

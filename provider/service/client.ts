@@ -1,5 +1,5 @@
 import type { Fields } from "../definition/define.js";
-import { secretTexts } from "../definition/secrets.js";
+import { secretTexts } from "../definition/fields.js";
 import { ConversationError } from "../kernel/errors.js";
 import { assertId } from "../kernel/object-id.js";
 import {

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { basicCredentials } from "../definition/secrets.js";
+import { basicCredentials } from "../definition/fields.js";
 import { abbreviated, cleaned } from "../kernel/text.js";
 import type { Settings } from "./settings.js";
 

@@ -5,8 +5,7 @@ import {
   type StackValidationPolicy,
   validateResourceOfType,
 } from "@pulumi/policy";
-import { valuesIn } from "../../provider/definition/fields.js";
-import { textsIn } from "../../provider/definition/secrets.js";
+import { textsIn, valuesIn } from "../../provider/definition/fields.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { withEnvironmentSecrets } from "../../provider/kernel/stand-ins.js";
 import { kindOfToken } from "../../provider/kernel/type-tokens.js";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
-import { objectTitle } from "../../provider/definition/fields.js";
+import { objectTitle } from "../../provider/definition/kinds.js";
 import { fieldsFromWire } from "../../provider/definition/wire.js";
 import { systemClock } from "../../provider/kernel/clock.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";

@@ -11,8 +11,11 @@ import {
   round,
 } from "../support/chaos-rounds.js";
 import { type CliProject, cliProject } from "../support/cli-project.js";
-import type { WriteFault } from "../support/strict-service.js";
-import { type StrictService, startStrictService } from "../support/strict-service.js";
+import {
+  type StrictService,
+  startStrictService,
+  type WriteFault,
+} from "../support/strict-service.js";
 
 /** One object of somebody else in every collection; two stand close to ours by name or by mark. */
 const foreign: Readonly<Record<string, { readonly id: string; readonly [name: string]: unknown }>> =

@@ -1,7 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi";
 import * as conversation from "pulumi-conversation";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { setUpOrder } from "../../provider/definition/fields.js";
+import { setUpOrder } from "../../provider/definition/kinds.js";
 import { resources } from "../../provider/resources/index.js";
 import { bound, formsOf, marker } from "../support/forms.js";
 import { listKeys } from "../support/specification.js";

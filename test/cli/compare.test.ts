@@ -15,7 +15,7 @@ import {
   readAccountSource,
   type SourceObject,
 } from "../../cli/inventory/account-source.js";
-import { setUpOrder } from "../../provider/definition/fields.js";
+import { setUpOrder } from "../../provider/definition/kinds.js";
 import { providerToken } from "../../provider/kernel/type-tokens.js";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf } from "../emulator/running.js";

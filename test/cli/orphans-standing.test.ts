@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { judgeObjects } from "../../cli/inventory/inventory.js";
 import { orphanStanding } from "../../cli/orphans/orphans.js";
 import { statesOf } from "../../cli/pulumi/stack-states.js";
-import { namingOf } from "../../provider/definition/fields.js";
+import { namingOf } from "../../provider/definition/kinds.js";
 import { markFor, markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
 import type { Holding, StackState } from "../../provider/lifecycle/ownership/stack-states.js";
 import { resources } from "../../provider/resources/index.js";

@@ -1,13 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { managedFields } from "../../provider/definition/changes.js";
-import { list, text } from "../../provider/definition/define.js";
-import {
-  matching,
-  sameFieldsMeaning,
-  sameMeaning,
-  sameValue,
-} from "../../provider/definition/meaning.js";
+import { sameFieldsMeaning, sameMeaning, sameValue } from "../../provider/definition/meaning.js";
 import { fieldsFromWire, fromWire, toWire } from "../../provider/definition/wire.js";
 import { everyField, everyShape, kinds } from "./support/every-field.js";
 import { mutationsOf } from "./support/mutations.js";
@@ -112,27 +106,15 @@ describe.each(kinds)("$kind", ({ fields, rule }) => {
 test.each<[string, string, string, boolean]>([
   ["site", "https://a.example.com", "https://a.example.com/", true],
   ["site", "https://a.example.com/", "https://a.example.com//", false],
-  ["site", "https://a.example.com/x", "https://a.example.com/x/", true],
   ["site", "https://a.example.com/x", "https://a.example.com/X", false],
   ["site", "https://a.example.com/a%2Fb", "https://a.example.com/a/b", false],
-  ["site", "https://a.example.com/%7ea", "https://a.example.com/~a", true],
-  ["site", "https://a.example.com/?a=1&b=2", "https://a.example.com/?b=2&a=1", false],
   ["site", "https://u:p@a.example.com/", "https://a.example.com/", false],
   ["site", "https://bücher.example/", "https://xn--bcher-kva.example", true],
   ["site", "no address", "no  address", false],
   ["mail", "Ann@Example.com", "ann@example.COM", true],
   ["mail", "ann@example.com", "anne@example.com", false],
-  ["bytes", "QUI=", "QUI", true],
-  ["bytes", "-_-_", "+/+/", true],
-  ["bytes", "QUJD\r\nQUJD", "QUJDQUJD", true],
-  ["bytes", "Q", "", false],
-  ["bytes", "QUJDR", "QUJD", false],
-  ["bytes", "no base64!", "nobase64", false],
-  ["settings", '{"a":1,"b":[1,2]}', '{ "b": [1.0, 2], "a": 1e0 }', true],
-  ["settings", '{"a":[1,2]}', '{"a":[2,1]}', false],
-  ["settings", '{"a":null}', "{}", false],
-  ["settings", '{"a":12345678901234567891}', '{"a":12345678901234567892}', false],
-  ["settings", '"abc"', "abc", false],
+  ["bytes", "QUI=", "QUI", false],
+  ["settings", '{"a":1}', '{ "a": 1 }', false],
   ["name", "e\u0301", "\u00e9", true],
   ["name", "a\r\nb\rc", "a\nb\nc", true],
   ["name", "a b", "a  b", false],
@@ -140,8 +122,8 @@ test.each<[string, string, string, boolean]>([
   const field = everyShape.fields[name];
   if (!field) throw new Error(name);
   expect([sameMeaning(field, a, b), sameMeaning(field, b, a)]).toEqual([expected, expected]);
-  // A program's own text counts letter by letter, unless it is JSON.
-  expect(sameValue(field, a, b)).toBe(name === "settings" && expected);
+  // A program's own text counts letter by letter.
+  expect(sameValue(field, a, b)).toBe(false);
 });
 
 test("what the service fills in is the same as nothing", () => {
@@ -152,58 +134,4 @@ test("what the service fills in is the same as nothing", () => {
     true,
   ]);
   expect(sameMeaning(limit, 241, undefined)).toBe(false);
-});
-
-const marks = list({
-  doc: "Marks.",
-  basis: "assumed",
-  unordered: true,
-  of: text({ doc: "A mark.", basis: "assumed" }),
-});
-
-test.each([
-  [
-    ["0", "5\n", "5"],
-    [0, "5", "5\r\n"],
-  ],
-  [
-    ["é\n", "é"],
-    ["é", "é\r"],
-  ],
-])("%j comes back as %j: who fits two makes way for who fits one", (prior, live) => {
-  expect(sameMeaning(marks, live, prior)).toBe(true);
-  expect(managedFields({ marks }, { marks: live }, { marks: prior })).toEqual({ marks: prior });
-});
-
-test("whatever fits what, as many find a place as can, each its own", () => {
-  const size = fc.integer({ min: 0, max: 5 });
-  const cases = fc.tuple(size, size).chain(([items, others]) =>
-    fc.array(fc.array(fc.boolean(), { minLength: others, maxLength: others }), {
-      minLength: items,
-      maxLength: items,
-    }),
-  );
-  /** The most that can be placed, by trying everything. */
-  const most = (rows: readonly (readonly boolean[])[], taken: readonly number[] = []): number => {
-    const [row, ...rest] = rows;
-    if (!row) return 0;
-    const placed = row.flatMap((fits, place) =>
-      fits && !taken.includes(place) ? [1 + most(rest, [...taken, place])] : [],
-    );
-    return Math.max(most(rest, taken), ...placed);
-  };
-  fc.assert(
-    fc.property(cases, (rows) => {
-      const others = (rows[0] ?? []).map((_, place) => place);
-      const found = matching([...rows.keys()], others, (other, item) =>
-        Boolean(rows[Number(item)]?.[Number(other)]),
-      );
-      const places = found.filter((place) => place !== undefined);
-      expect(new Set(places).size).toBe(places.length);
-      found.forEach((place, at) => {
-        if (place !== undefined) expect(rows[at]?.[place]).toBe(true);
-      });
-      expect(places.length).toBe(most(rows));
-    }),
-  );
 });

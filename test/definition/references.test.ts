@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { deletionOrder, referencesTo, setUpOrder } from "../../provider/definition/fields.js";
+import { deletionOrder, referencesTo, setUpOrder } from "../../provider/definition/kinds.js";
 import { resources } from "../../provider/resources/index.js";
 
 /** The kinds of the specification; later ones do not disturb its tables. */

@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { managedFields, typedFields } from "../../provider/definition/changes.js";
+import { managedFields } from "../../provider/definition/changes.js";
 import { wireName } from "../../provider/definition/fields.js";
 import { sameFieldsMeaning } from "../../provider/definition/meaning.js";
 import { fieldsFromWire, fieldsToWire } from "../../provider/definition/wire.js";
-import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
@@ -38,7 +37,6 @@ describe.each(kinds)("$kind", (definition) => {
       fc.property(oddWire, anyValues(fields, rule), (wire, prior) => {
         frozen(wire);
         const live = fieldsFromWire(fields, wire, vendor);
-        typedFields(fields, live);
         const managed = managedFields(fields, live, frozen(prior));
         expect(managedFields(fields, live, managed)).toEqual(managed);
         const desired = frozen(fieldsToWire(fields, prior, vendor));
@@ -54,58 +52,22 @@ describe.each(kinds)("$kind", (definition) => {
       fc.property(anyValues(fields, rule), (values) => {
         const live = fieldsFromWire(fields, fieldsToWire(fields, values, vendor), vendor);
         expect(live).toEqual(values);
-        expect(typedFields(fields, live)).toEqual(values);
       }),
     );
   });
 });
 
-test("scalars of another type are kept for comparing, and read as what a program gives", () => {
-  const wire = {
-    name: 5,
-    active: "true",
-    channel: { id: 7, name: "kiosk" },
-    chatConfigurations: { timeout: "30", entryPoint: { id: 1007 }, orchestration: "bare" },
-  };
-  const live = fieldsFromWire(account.fields, wire, vendor);
-  expect(live).toEqual({
-    name: 5,
-    active: "true",
-    channel: 7,
-    chatConfigurations: { timeout: "30", entryPoint: 1007, orchestration: "bare" },
-  });
-  expect(typedFields(account.fields, live)).toEqual({
-    name: "5",
-    active: true,
-    channel: "7",
-    chatConfigurations: { timeout: 30, entryPoint: "1007", orchestration: "bare" },
-  });
-});
-
-test("boxes that are null or missing, and maps that travel as objects", () => {
+test("boxes that are null or missing, and entries without a value", () => {
   const read = (intents: unknown, options?: unknown) =>
     fieldsFromWire(participant.fields, { intents, options }, vendor);
   const intent = [{ value: "a", displayValue: "A" }];
   expect(read(null)).toEqual({});
   expect(read({ intent: null })).toEqual({});
   expect(read(intent)).toEqual({ intents: intent });
-  expect(read({ intent }, { tier: "gold", level: null })).toEqual({
+  expect(read({ intent }, [{ name: "tier", value: "gold" }, { name: "level" }])).toEqual({
     intents: intent,
     options: { tier: "gold", level: "" },
   });
-});
-
-test("a number is another text's only where JSON would write it so", () => {
-  const same = (live: unknown, name: string) =>
-    sameFieldsMeaning(account.fields, { name: live }, { name });
-  expect([same(1007, "1007"), same(1, "1.0"), same(1e21, "1e21")]).toEqual([true, true, true]);
-  expect([same(7, "007"), same(0, ""), same(7, " 7"), same(7, "0x7"), same(NaN, "NaN")]).toEqual([
-    false,
-    false,
-    false,
-    false,
-    false,
-  ]);
 });
 
 test("a refresh shows an order that changed where it counts, and keeps the program's where not", () => {

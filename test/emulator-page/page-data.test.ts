@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Field, Fields } from "../../provider/definition/define.js";
-import { holdsSecret } from "../../provider/definition/secrets.js";
+import { holdsSecret } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf, type Running, running } from "../emulator/running.js";

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { JsonObject as Json } from "../../provider/kernel/json.js";
-import { isObject } from "../../provider/kernel/json.js";
+import { isObject, type JsonObject as Json } from "../../provider/kernel/json.js";
 import { messageSenders, scopes, senders } from "../support/specification.js";
 import { address, firstMessage, hub, message, messagesIn, refusal } from "./hub.js";
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import { naturalKey, referencesOf } from "../../provider/definition/fields.js";
+import { naturalKey, referencesOf } from "../../provider/definition/kinds.js";
 import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";

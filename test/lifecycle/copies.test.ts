@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { naturalKey } from "../../provider/definition/fields.js";
+import { naturalKey } from "../../provider/definition/kinds.js";
 import { markFor, markOf, markText, newSerial } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf } from "../emulator/running.js";

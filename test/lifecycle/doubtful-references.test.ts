@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { referencesOf } from "../../provider/definition/fields.js";
+import { referencesOf } from "../../provider/definition/kinds.js";
 import { unknownValue } from "../../provider/kernel/stand-ins.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";

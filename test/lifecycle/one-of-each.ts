@@ -1,4 +1,4 @@
-import { referencesOf } from "../../provider/definition/fields.js";
+import { referencesOf } from "../../provider/definition/kinds.js";
 import { resources } from "../../provider/resources/index.js";
 import { owned } from "../support/emulated.js";
 import { bound } from "../support/forms.js";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { naturalKey } from "../../provider/definition/fields.js";
+import { naturalKey } from "../../provider/definition/kinds.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Emulated, emulated, type Held } from "../support/emulated.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { autoName } from "../../provider/definition/automatic-name.js";
-import { setUpOrder } from "../../provider/definition/fields.js";
+import { setUpOrder } from "../../provider/definition/kinds.js";
 import { ownerOf } from "../../provider/kernel/owner.js";
 import type { Run } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";

@@ -1,4 +1,5 @@
-import { naturalKey, wireName } from "../../provider/definition/fields.js";
+import { wireName } from "../../provider/definition/fields.js";
+import { naturalKey } from "../../provider/definition/kinds.js";
 import { humanText, type Member } from "./by-hand.js";
 import type { LiveObject } from "./console.js";
 import type { HeldEntry } from "./verdict.js";

@@ -1,4 +1,4 @@
-import { deletionOrder } from "../../provider/definition/fields.js";
+import { deletionOrder } from "../../provider/definition/kinds.js";
 import { bodyOf } from "../../provider/definition/wire.js";
 import { markOn, markText, readMark, stackMark } from "../../provider/lifecycle/ownership/mark.js";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";

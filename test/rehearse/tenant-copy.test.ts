@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ClientReading } from "../../cli/rehearse/accounts.js";
 import {
+  type ClientReading,
   deployingClient,
   parseScopes,
   refusedLists,

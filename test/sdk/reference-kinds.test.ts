@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { beforeEach, expect, test } from "vitest";
-import { referencesOf } from "../../provider/definition/fields.js";
+import { referencesOf } from "../../provider/definition/kinds.js";
 import { resources } from "../../provider/resources/index.js";
 import * as sdk from "../../sdk/index.js";
 import { type Registered, startProgram, valueIn } from "./registered.js";

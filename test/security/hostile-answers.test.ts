@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { namingOf, naturalKey } from "../../provider/definition/fields.js";
+import { namingOf, naturalKey } from "../../provider/definition/kinds.js";
 import { resources } from "../../provider/resources/index.js";
 import { Stage } from "../matrix/support/stage.js";
 import { type Passing, Wire } from "../matrix/support/wire.js";

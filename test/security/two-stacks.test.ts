@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { setUpOrder } from "../../provider/definition/fields.js";
+import { setUpOrder } from "../../provider/definition/kinds.js";
 import { resources } from "../../provider/resources/index.js";
 import { Stage } from "../matrix/support/stage.js";
 import { formsOf, type Json } from "../support/forms.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Definition } from "../../provider/definition/define.js";
-import { basicCredentials, secretTexts } from "../../provider/definition/secrets.js";
+import { basicCredentials, secretTexts } from "../../provider/definition/fields.js";
 import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { clientApplication } from "../../provider/resources/client-application.js";

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { setUpOrder } from "../../provider/definition/fields.js";
+import { setUpOrder } from "../../provider/definition/kinds.js";
 import { typeToken } from "../../provider/kernel/type-tokens.js";
 import { resources } from "../../provider/resources/index.js";
 import * as conversation from "../../sdk/index.js";

@@ -1,6 +1,6 @@
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import { naturalKey } from "../../provider/definition/fields.js";
-import { holdsSecret } from "../../provider/definition/secrets.js";
+import { holdsSecret } from "../../provider/definition/fields.js";
+import { naturalKey } from "../../provider/definition/kinds.js";
 import { isObject, mergeDeep } from "../../provider/kernel/json.js";
 
 export type Json = Record<string, unknown>;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { z } from "zod";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
-import { setUpOrder } from "../../provider/definition/fields.js";
+import { setUpOrder } from "../../provider/definition/kinds.js";
 import { parentsIn, urnParts } from "../../provider/kernel/owner.js";
 import {
   pluginToken,

@@ -1,6 +1,6 @@
 import { hash, randomInt } from "node:crypto";
 import type { Definition } from "../../definition/define.js";
-import { namingOf } from "../../definition/fields.js";
+import { namingOf } from "../../definition/kinds.js";
 import { ownerParts } from "../../kernel/owner.js";
 import type { WireObject } from "../../service/lists.js";
 

@@ -7,45 +7,21 @@ import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/js
 /** The vendor's own word, in all tests that use one. */
 export const vendor = { platformName: "acme" };
 
-const asBase64 = (text: string): string[] => [
+const asUrl = (text: string): string[] => [
   text,
-  text.replace(/=+$/, ""),
-  text.replaceAll("+", "-").replaceAll("/", "_"),
-  text.replace(/^(..)/, "$1\r\n"),
+  new URL(text).href,
+  text.replace("https://", "HTTPS://").replace("example.com", "EXAMPLE.com"),
 ];
-
-const asUrl = (text: string): string[] => {
-  const url = new URL(text);
-  const other = url.pathname.endsWith("/") ? url.pathname.slice(0, -1) : `${url.pathname}/`;
-  return [
-    text,
-    url.href,
-    text.replace("https://", "HTTPS://").replace("example.com", "EXAMPLE.com"),
-    url.port ? text : text.replace("example.com", "example.com:443"),
-    `${url.origin}${other}${url.search}`,
-    text.replaceAll("%2F", "%2f").replaceAll("%7e", "~"),
-  ];
-};
 
 const asEmail = (text: string): string[] => [text, text.toLowerCase(), text.toUpperCase()];
 
-const spellings = { url: asUrl, email: asEmail, base64: asBase64 } as const;
-
-const reordered = (text: string): string =>
-  JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(text)).reverse()), null, 2);
+const spellings = { url: asUrl, email: asEmail, base64: (text: string) => [text] } as const;
 
 /** Ways in which a service may write a text that means the same. */
 export const spellingsOf = (field: TextField, text: string): readonly unknown[] => {
-  if (field.values) return [text];
-  if (field.json) return [text, reordered(text), JSON.parse(text)];
+  if (field.values || field.json) return [text];
   if (field.format) return spellings[field.format](text);
-  const plain = [
-    text,
-    text.normalize("NFD"),
-    text.replaceAll("\n", "\r\n"),
-    text.replaceAll("\n", "\r"),
-  ];
-  return /^(0|[1-9]\d{0,14})$/.test(text) ? [...plain, Number(text)] : plain;
+  return [text, text.normalize("NFD"), text.replaceAll("\n", "\r\n"), text.replaceAll("\n", "\r")];
 };
 
 const nothing = fc.constantFrom(undefined, null);
@@ -90,18 +66,11 @@ export const formOf = (field: Field, value: unknown): fc.Arbitrary<unknown> => {
       return field.envelope ? inEnvelope(field.envelope, inner) : inner;
     }
     case "number":
-      return fc.constantFrom(value, String(value));
+      return fc.constant(value);
     case "flag":
-      return fc.constantFrom(
-        value,
-        String(value),
-        ...(field.default === value ? [null, undefined] : []),
-      );
-    case "reference": {
-      const ids = /^(0|[1-9]\d*)$/.test(String(value)) ? [value, Number(value)] : [value];
-      const id = fc.constantFrom(...ids);
-      return field.plainId ? id : inEnvelope("id", id);
-    }
+      return fc.constantFrom(value, ...(field.default === value ? [null, undefined] : []));
+    case "reference":
+      return field.plainId ? fc.constant(value) : inEnvelope("id", fc.constant(value));
     case "object":
       return isObject(value) ? objectForm(field.fields, value) : fc.constant(value);
     case "list":

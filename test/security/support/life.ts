@@ -1,5 +1,5 @@
 import type { Definition } from "../../../provider/definition/define.js";
-import { deletionOrder, naturalKey, setUpOrder } from "../../../provider/definition/fields.js";
+import { deletionOrder, naturalKey, setUpOrder } from "../../../provider/definition/kinds.js";
 import type { Lifecycle } from "../../../provider/lifecycle/index.js";
 import { resources } from "../../../provider/resources/index.js";
 import type { Stage } from "../../matrix/support/stage.js";

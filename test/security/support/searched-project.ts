@@ -1,6 +1,6 @@
 import { type Emulator, startEmulator } from "pulumi-conversation/emulator";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
-import { setUpOrder } from "../../../provider/definition/fields.js";
+import { setUpOrder } from "../../../provider/definition/kinds.js";
 import { resources } from "../../../provider/resources/index.js";
 import { Wire } from "../../matrix/support/wire.js";
 import { type CliProject, type CliResult, cliProject } from "../../support/cli-project.js";
