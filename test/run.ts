@@ -8,7 +8,7 @@ import { runCommand } from "../cli/pulumi/processes.js";
 import { environmentFor } from "../cli/pulumi/pulumi-cli.js";
 import { progressOn } from "../cli/terminal/progress.js";
 import { packageRoot } from "../provider/kernel/package.js";
-import { ensureLanguageHosts, languageHostEnvironment } from "./support/language-hosts.js";
+import { ensureLanguageHosts } from "./support/language-hosts.js";
 import { type Counts, countsIn, countsLine, noTests, sum } from "./test-counts.js";
 
 interface Prepared {
@@ -68,9 +68,9 @@ const needingPulumi = (root: string): readonly string[] =>
       .map((name) => join(folder, name)),
   );
 
-/** Tests with programs in other languages than TypeScript, or with the plugin of a folder. */
-const needingLanguageHosts = ["interruption", "plugin-languages", "plugin-typed-languages"].map(
-  (name) => join("test", "built", `${name}.test.ts`),
+/** Tests with programs in YAML, with generated code, or with the plugin of a folder. */
+const needingLanguageHosts = ["engine", "interruption", "plugin-languages"].map((name) =>
+  join("test", "built", `${name}.test.ts`),
 );
 
 /** Where the tests find the Pulumi CLI, and a network that they leave alone. */
@@ -83,10 +83,9 @@ const withPulumi = async (
   console.log(`Pulumi ${cli.version} from ${cli.origin}: ${cli.command}`);
   const env = environmentFor(cli, { ...process.env, PULUMI_CONVERSATION_TEST_PULUMI: cli.bin });
   if (!runsSome(needingLanguageHosts, filters)) return { root, env, signal };
-  const hosts = await ensureLanguageHosts(cli, { progress: progressOn(process.stdout), signal });
-  for (const [language, host] of Object.entries(hosts))
-    if ("reason" in host) console.log(`Skipped: programs in ${language}: ${host.reason}`);
-  return { root, env: { ...env, ...languageHostEnvironment(hosts) }, signal };
+  const missing = await ensureLanguageHosts(cli, { progress: progressOn(process.stdout), signal });
+  if (missing !== undefined) console.log(`Skipped: programs that need a language host: ${missing}`);
+  return { root, env, signal };
 };
 
 /** The runner writes to a pipe, so it cannot see whether this process has a terminal. */

@@ -1,6 +1,6 @@
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { basename, delimiter, join } from "node:path";
+import { delimiter, join } from "node:path";
 import { type Ended, runCommand, type Stops } from "../pulumi/processes.js";
 import { findProgram, isAtLeast } from "../pulumi/pulumi-cli.js";
 import type { Progress, ProgressStep } from "../terminal/progress.js";
@@ -21,8 +21,6 @@ export interface GoProgram {
   readonly flags: readonly string[];
   /** Whether it is built without what reaches a cloud. */
   readonly isWithoutClouds?: true;
-  /** A file of one of the modules that it needs beside it, such as a script that it runs. */
-  readonly beside?: { readonly module: string; readonly file: string };
 }
 
 /** The means that a way of getting programs may use. */
@@ -93,16 +91,6 @@ export const goEnvironment = (folder: string, env: NodeJS.ProcessEnv): NodeJS.Pr
   // Otherwise module folders are read-only, and only root could remove them.
   GOFLAGS: "-buildvcs=false -modcacherw",
 });
-
-/** Puts the file that a program needs beside it. */
-const addCompanion = ({ modules, beside }: GoProgram, root: string): void => {
-  if (beside === undefined) return;
-  const { GOMODCACHE = "" } = goEnvironment(join(root, "build"), {});
-  const source = join(GOMODCACHE, `${beside.module}@${modules[beside.module]}`, beside.file);
-  const target = join(root, "bin", basename(beside.file));
-  copyFileSync(source, target);
-  chmodSync(target, 0o755);
-};
 
 /** The module that a program is built in; returns what `go build` is to build there. */
 const prepareModule = (program: GoProgram, cwd: string): string => {
@@ -199,7 +187,6 @@ const buildAll = async (
       const failure = ended.timedOut ? "took too long" : "failed";
       return `go build of ${program.name} ${failure}:\n  ${last}`;
     }
-    addCompanion(program, root);
     step.done(`Built ${program.name}`);
   }
   return undefined;

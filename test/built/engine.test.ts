@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isAtLeast } from "../../cli/pulumi/pulumi-cli.js";
 import { doors } from "../support/door.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
-import { languageHost } from "../support/language-hosts.js";
+import { languageHosts } from "../support/language-hosts.js";
 import { listKeys } from "../support/specification.js";
 
 /**
@@ -79,7 +79,7 @@ describe.each(doors)("%s", (door) => {
     );
 
   test("get finds an object of every kind; exists says of every kind whether there is one", async (context) => {
-    const host = door === "plugin" ? await languageHost("nodejs") : { environment: {} };
+    const host = door === "plugin" ? languageHosts() : { environment: {} };
     if ("reason" in host) return context.skip(host.reason);
     const objects = held();
     const LOOK = JSON.stringify(Object.fromEntries(objects.map(({ kind, id }) => [kind, id])));
@@ -102,7 +102,7 @@ describe.each(doors)("%s", (door) => {
 
   const testPlugin = door === "plugin" ? test : () => {};
   testPlugin("import takes over every kind, by its code and by the option", async (context) => {
-    const host = await languageHost("nodejs");
+    const host = languageHosts();
     if ("reason" in host) return context.skip(host.reason);
     const resources = held().map(({ type, name, id }) => ({ type, name, id }));
     const before = await project.writes();

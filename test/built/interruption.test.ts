@@ -6,7 +6,7 @@ import { packageRoot } from "../../provider/kernel/package.js";
 import { withoutPace } from "../support/cli-project.js";
 import { type Door, doorOfTests, doors } from "../support/door.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
-import { languageHost } from "../support/language-hosts.js";
+import { languageHosts } from "../support/language-hosts.js";
 import { descendants, isRunning, stopProviders } from "../support/processes.js";
 
 /**
@@ -46,7 +46,7 @@ const openFolder = async (
   limits: Readonly<Record<string, string>>,
   context: TestContext | undefined,
 ): Promise<void> => {
-  const host = await languageHost("yaml");
+  const host = languageHosts();
   if ("reason" in host) {
     context?.skip(host.reason);
     throw new Error(host.reason);

@@ -1,258 +1,156 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { execFile } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
 import { dump, load } from "js-yaml";
-import { afterAll, describe, expect, type TestContext, test } from "vitest";
-import { z } from "zod";
+import { afterEach, expect, test } from "vitest";
+import { packageRoot } from "../../provider/kernel/package.js";
+import { packageSchema } from "../../provider/plugin/schema.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
-import { guideCommands, guidePrograms, guideText } from "../support/guide-commands.js";
-import { type Language, languageHost } from "../support/language-hosts.js";
-import { leakingFiles, secretsIn } from "../support/left-behind.js";
+import { guideCommands, guidePrograms } from "../support/guide-commands.js";
+import { languageHosts } from "../support/language-hosts.js";
+import { secretsIn } from "../support/left-behind.js";
 
 /*
- * An account in a language other than TypeScript, by the plugin and the code that Pulumi generates for it. What the
- * life cycle guarantees is tested elsewhere: this is whether the plugin is found, and its code fits.
+ * The plugin of a folder as its guide adds it, and generated code that a compiler checks. What the life cycle
+ * guarantees is tested elsewhere: this is whether the plugin is found, and its code fits.
  */
 
 const secret = "canary-callback-password";
-const [addPlugin = [], importChannel = []] = guideCommands("plugin")
-  .filter((line) => line.startsWith("pulumi "))
-  .map((line) => line.split(" ").slice(1));
-const role = {
-  version: "v3",
-  callback: "https://bot.example.com/hub",
-  notificationEmail: "ops@example.com",
-};
+const root = packageRoot();
+const execute = promisify(execFile);
 
-/** What the guide says about the files of a project. */
-const guided = (place: RegExp): string => {
-  const found = place.exec(guideText("plugin"))?.[1];
-  if (found === undefined) throw new Error(`the guide has no ${place}`);
-  return found;
-};
+let project: EmulatedProject;
+afterEach(() => project?.close());
 
-const yamlProject = {
-  name: "shop",
-  runtime: "yaml",
-  config: { callbackPassword: { type: "string", secret: true } },
-  resources: {
-    callbacks: {
-      type: "conversation:Authentication",
-      properties: { basicAuth: { username: "hub", password: "${callbackPassword}" } },
-    },
-    bot: {
-      type: "conversation:ClientApplication",
-      properties: {
-        description: "before",
-        roles: [{ ...role, name: "custom_bot", authentication: "${callbacks.id}" }],
-      },
-    },
-    site: {
-      type: "conversation:ClientApplication",
-      properties: { roles: [{ ...role, name: "customer", authentication: "${callbacks.id}" }] },
-    },
-    orders: {
-      type: "conversation:Participant",
-      properties: { type: "custom_bot", application: "${bot.id}" },
-    },
-    kiosk: {
-      type: "conversation:Channel",
-      properties: { type: "custom.kiosk", displayName: "Kiosk", icon: "aVZCT1J3MEtHZ28=" },
-    },
-    flow: {
-      type: "conversation:Orchestration",
-      properties: {
-        applications: {
-          botConfiguration: { bots: [{ application: "${bot.id}", participant: "${orders.id}" }] },
-          customerConfiguration: { customer: "${site.id}" },
-        },
-      },
-    },
-    shop: {
-      type: "conversation:Account",
-      properties: {
-        address: "shop-web",
-        channel: "${kiosk.id}",
-        chatConfigurations: { orchestration: "${flow.id}", entryPoint: "1007", timeout: 30 },
-      },
-    },
-  },
-};
-
-const pythonProgram = `
-import pulumi
-import pulumi_conversation as conversation
-
-role = {
-    "version": "v3",
-    "callback": "https://bot.example.com/hub",
-    "notification_email": "ops@example.com",
-}
-callbacks = conversation.Authentication("callbacks", basic_auth={
-    "username": "hub",
-    "password": pulumi.Config().require_secret("callbackPassword"),
-})
-bot = conversation.ClientApplication("bot", description="before", roles=[
-    {**role, "name": "custom_bot", "authentication": callbacks.id},
-])
-site = conversation.ClientApplication("site", roles=[
-    {**role, "name": "customer", "authentication": callbacks.id},
-])
-orders = conversation.Participant("orders", type="custom_bot", application=bot.id)
-kiosk = conversation.Channel("kiosk", type="custom.kiosk", display_name="Kiosk", icon="aVZCT1J3MEtHZ28=")
-flow = conversation.Orchestration("flow", applications={
-    "bot_configuration": {"bots": [{"application": bot.id, "participant": orders.id}]},
-    "customer_configuration": {"customer": site.id},
-})
-conversation.Account("shop", address="shop-web", channel=kiosk.id, chat_configurations={
-    "orchestration": flow.id, "entry_point": "1007", "timeout": 30,
-})
-`;
-
-/** A program in a folder that changes as a person would change it. */
-interface Program {
-  /** The file that holds it. */
-  readonly file: string;
-  /** Puts a program of the guide in its place. */
-  show(folder: string, guide: string): void;
-  /** Writes it, with its project file. */
-  write(folder: string): void;
-  /** Adds what \`pulumi import\` generated, or resources of one's own. */
-  add(folder: string, code: string): void;
-}
-
-const edit = (path: string, change: (text: string) => string): void =>
-  writeFileSync(path, change(readFileSync(path, "utf8")));
-
-const projectSchema = z.looseObject({ resources: z.record(z.string(), z.unknown()) });
-
-const programs: Readonly<Record<"yaml" | "python", Program>> = {
-  yaml: {
-    file: "Pulumi.yaml",
-    show: (folder, guide) =>
-      edit(join(folder, "Pulumi.yaml"), (text) => {
-        const project = projectSchema.parse(load(text));
-        return dump({ ...project, ...projectSchema.parse(load(guide)) });
-      }),
-    write: (folder) => writeFileSync(join(folder, "Pulumi.yaml"), dump(yamlProject)),
-    add: (folder, code) =>
-      edit(join(folder, "Pulumi.yaml"), (text) => {
-        const project = projectSchema.parse(load(text));
-        const { resources } = projectSchema.parse(load(code));
-        return dump({ ...project, resources: { ...project.resources, ...resources } });
-      }),
-  },
-  python: {
-    file: "__main__.py",
-    show: (folder, guide) => writeFileSync(join(folder, "__main__.py"), guide),
-    write: (folder) => {
-      const runtime = load(guided(/^Python, .* `runtime: (.*?)` in `Pulumi\.yaml`/m));
-      writeFileSync(join(folder, "Pulumi.yaml"), dump({ name: "shop", runtime }));
-      writeFileSync(
-        join(folder, "requirements.txt"),
-        guided(/^Python, .* `([^`]*)` in `requirements\.txt`/m),
-      );
-      writeFileSync(join(folder, "__main__.py"), pythonProgram);
-    },
-    add: (folder, code) => edit(join(folder, "__main__.py"), (text) => `${text}\n${code}`),
-  },
-};
-
-const channel = (type: string, displayName: string) => ({
-  type,
-  displayName,
-  icon: "aVZCT1J3MEtHZ28=",
+test("the guide's commands add the plugin to a project in YAML, and its programs run", async (context) => {
+  const hosts = languageHosts();
+  if ("reason" in hosts) return context.skip(hosts.reason);
+  project = await emulatedProject("", {}, hosts.environment);
+  const file = join(project.folder, "Pulumi.yaml");
+  writeFileSync(file, dump({ name: "shop", runtime: "yaml" }));
+  const [add = ""] = guideCommands("plugin").filter((line) =>
+    line.startsWith("pulumi package add"),
+  );
+  await project.succeed(add.split(" ").slice(1));
+  await project.succeed(["config", "set", "--secret", "callbackPassword", secret]);
+  const settings = Object(load(readFileSync(file, "utf8")));
+  expect(settings.packages.conversation).toContain("plugin");
+  for (const [guide, shown] of [
+    ["plugin", /\+ 3 to create/],
+    ["../_index", /\+ 2 to create/],
+  ] as const) {
+    const [program = ""] = guidePrograms(guide, "yaml");
+    writeFileSync(file, dump({ ...settings, ...Object(load(program)) }));
+    expect(await project.succeed(["preview"])).toMatch(shown);
+  }
 });
 
-describe.each(["yaml", "python"] as const)("in %s", (language) => {
-  const program = programs[language];
-  const said: string[] = [];
-  let opened: Promise<EmulatedProject | { readonly reason: string }> | undefined;
+const program = `
+import * as pulumi from "@pulumi/pulumi";
+import * as c from "@pulumi/conversation";
 
-  const open = async (name: Language) => {
-    const host = await languageHost(name);
-    if ("reason" in host) return host;
-    const project = await emulatedProject("", {}, host.environment);
-    program.write(project.folder);
-    return project;
+const description = process.env.DESCRIPTION;
+const callbacks = new c.Authentication("callbacks", {
+  description,
+  basicAuth: { username: "hub", password: new pulumi.Config().requireSecret("callbackPassword") },
+});
+const role = {
+  version: c.ClientApplicationRoleVersion.V3,
+  callback: "https://bot.example.com/hub",
+  notificationEmail: "ops@example.com",
+  authentication: callbacks.id,
+};
+const application = new c.ClientApplication("application", {
+  description,
+  roles: [
+    { ...role, name: c.ClientApplicationRoleName.CustomBot },
+    { ...role, name: c.ClientApplicationRoleName.Customer },
+  ],
+});
+const orders = new c.Participant("orders", {
+  description,
+  type: c.ParticipantType.CustomBot,
+  application: application.id,
+});
+// The guide says that this does not compile.
+// @ts-expect-error
+const resource: c.ParticipantArgs["application"] = application;
+const kiosk = new c.Channel("kiosk", {
+  adopt: "true",
+  description,
+  type: "custom.kiosk",
+  displayName: "Kiosk",
+  icon: "aVZCT1J3MEtHZ28=",
+});
+const flow = new c.Orchestration("flow", {
+  description,
+  applications: {
+    botConfiguration: { bots: [{ application: application.id, participant: orders.id }] },
+    customerConfiguration: { customer: application.id },
+  },
+});
+new c.Account("shop", {
+  description,
+  address: "shop-web",
+  channel: kiosk.id,
+  chatConfigurations: { orchestration: flow.id, entryPoint: "1007", timeout: 30 },
+});
+`;
+
+/** Generates the package as `pulumi package add` does, installs it, and compiles the program with it. */
+const compileProgram = async (PATH: string): Promise<void> => {
+  const { folder, environment } = project;
+  const schema = { ...packageSchema(), meta: { supportPack: true } };
+  writeFileSync(join(folder, "schema.json"), JSON.stringify(schema));
+  const generate = ["package", "gen-sdk", "schema.json", "--language", "nodejs", "--local"];
+  await project.succeed([...generate, "--out", "sdks"], { PATH });
+  const [modules, sdk] = [join(folder, "node_modules"), join(folder, "sdks", "nodejs")];
+  rmSync(join(modules, "@pulumi"));
+  mkdirSync(join(modules, "@pulumi"));
+  for (const name of ["@pulumi/pulumi", "@types", "undici-types"])
+    symlinkSync(join(root, "node_modules", name), join(modules, name));
+  symlinkSync(sdk, join(modules, "@pulumi", "conversation"));
+  const bin = join(root, "node_modules", ".bin");
+  const env = { ...environment, PATH: [bin, environment.PATH].join(delimiter) };
+  // npm runs this script after it has installed the package.
+  await execute(process.execPath, [join("scripts", "postinstall.js")], { cwd: sdk, env });
+  const compilerOptions = { strict: true, module: "nodenext", target: "es2022", types: ["node"] };
+  const tsconfig = JSON.stringify({ compilerOptions, files: ["index.ts"] });
+  writeFileSync(join(folder, "tsconfig.json"), tsconfig);
+  writeFileSync(join(folder, "index.ts"), program);
+  await execute("tsc", ["--project", folder], { env });
+};
+
+test("an account of all six kinds lives and goes by the generated code", async (context) => {
+  const hosts = languageHosts();
+  if ("reason" in hosts) return context.skip(hosts.reason);
+  project = await emulatedProject("", {}, {}, "plugin");
+  await project.succeed(["config", "set", "--secret", "callbackPassword", secret]);
+  await compileProgram(hosts.environment.PATH);
+  const kiosk = { type: "custom.kiosk", displayName: "By hand", icon: "aVZC" };
+  const { id } = await project.byHand("POST", "/channels", kiosk);
+  const [byHand = ""] = await project.writes();
+  const printed: string[] = [];
+  const step = async (name: string, DESCRIPTION: string, shown: RegExp): Promise<void> => {
+    printed.push(await project.succeed([name, "--yes", "--skip-preview"], { DESCRIPTION }));
+    expect(printed.at(-1)).toMatch(shown);
   };
+  const created = ["authentications", "clientapplications", "participants", "orchestrations"];
 
-  /** The project of these tests, which follow each other. Without a language host they are skipped. */
-  const started = async (context: TestContext): Promise<EmulatedProject> => {
-    opened ??= open(language);
-    const project = await opened;
-    if (!("reason" in project)) return project;
-    context.skip(true, project.reason);
-    throw new Error(project.reason);
-  };
+  await step("up", "before", /\+ 7 created/);
+  const writes = [...created, "accounts"].map((name) => `POST /${name}`);
+  expect((await project.writes()).sort()).toEqual([...writes, byHand, "PUT /channels/{id}"].sort());
+  expect(await project.objects("channels")).toMatchObject([{ id, displayName: "Kiosk" }]);
 
-  const run = async (project: EmulatedProject, ...args: string[]): Promise<string> => {
-    const { code, output } = await project.pulumi(args);
-    said.push(output);
-    if (code !== 0) throw new Error(`pulumi ${args.join(" ")}: ${output}`);
-    return output;
-  };
+  const before = await project.writes();
+  await step("up", "after", /~ 6 updated/);
+  const updates = (await project.writes()).slice(before.length);
+  const all = [...created, "channels", "accounts"];
+  expect(updates.sort()).toEqual(all.map((name) => `PUT /${name}/{id}`).sort());
+  for (const { description } of await project.objects()) expect(description).toMatch(/^after /);
 
-  afterAll(async () => {
-    const project = await opened;
-    if (project && !("reason" in project)) await project.close();
-  });
-
-  test("the plugin is added as the guide says, and its code generated", async (context) => {
-    const project = await started(context);
-    expect(await run(project, ...addPlugin)).toContain("conversation");
-    const settings = load(readFileSync(join(project.folder, "Pulumi.yaml"), "utf8"));
-    expect(settings).toMatchObject({
-      packages: { conversation: expect.stringContaining("plugin") },
-    });
-    await run(project, "config", "set", "--secret", "callbackPassword", secret);
-  });
-
-  test("the programs of the guide and of the registry's overview run", async (context) => {
-    const project = await started(context);
-    const own = readFileSync(join(project.folder, program.file), "utf8");
-    const [guide = ""] = guidePrograms("plugin", language);
-    program.show(project.folder, guide);
-    expect(await run(project, "preview")).toMatch(/\+ 3 to create/);
-    const [overview = ""] = guidePrograms("../_index", language);
-    program.show(project.folder, overview);
-    expect(await run(project, "preview")).toMatch(/\+ 2 to create/);
-    writeFileSync(join(project.folder, program.file), own);
-  });
-
-  test("previews write nothing, and up makes the whole account", async (context) => {
-    const project = await started(context);
-    expect(await project.writes()).toEqual([]);
-    await run(project, "up", "--yes", "--skip-preview");
-    const counts = Object.entries(await project.collections()).map(([name, of]) => [
-      name,
-      of.length,
-    ]);
-    expect(Object.fromEntries(counts)).toMatchObject({
-      authentications: 1,
-      clientapplications: 2,
-      participants: 1,
-      channels: 1,
-      orchestrations: 1,
-      accounts: 1,
-    });
-  });
-
-  test("an object is imported with code that changes nothing", async (context) => {
-    const project = await started(context);
-    const { id } = await project.byHand("POST", "/channels", channel("custom.web", "Web chat"));
-    const before = await project.writes();
-    const line = importChannel.map((word) => word.replace("<id>", String(id)));
-    await run(project, ...line, "--yes", "--protect=false", "--out", "imported.txt");
-    program.add(project.folder, readFileSync(join(project.folder, "imported.txt"), "utf8"));
-    await run(project, "preview", "--expect-no-changes");
-    expect(await project.writes()).toEqual(before);
-  });
-
-  test("no output and no file shows a secret", async (context) => {
-    const project = await started(context);
-    const secrets = [secret, project.emulator.clientSecret];
-    expect(said.length).toBeGreaterThan(6);
-    expect(secretsIn(said.join("\n"), secrets)).toEqual([]);
-    expect(leakingFiles(project.folder, secrets)).toEqual([]);
-  });
+  await step("destroy", "after", /- 7 deleted/);
+  expect(await project.objects()).toEqual([]);
+  expect(secretsIn(printed.join("\n") + project.state(), [secret])).toEqual([]);
 });

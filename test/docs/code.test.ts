@@ -75,29 +75,32 @@ const goName = (name: string): string => name.charAt(0).toUpperCase() + name.sli
 
 const lastPart = (token: string): string => token.split(":").at(-1) ?? "";
 
-test("every name in the Go blocks is one that Pulumi generates from the plugin's schema", () => {
+/** The Python name that Pulumi generates for a property. */
+const pythonName = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+test("every name in the Go and Python blocks is one that Pulumi generates from the plugin's schema", () => {
   const { resources, types } = packageSchema();
   const kinds = Object.entries(resources).map(([token, spec]) => [lastPart(token), spec] as const);
   const named = Object.entries(types).map(([token, spec]) => [lastPart(token), spec] as const);
-  const generated = new Set([
-    ...kinds.flatMap(([kind]) => [`New${kind}`, `${kind}Args`]),
+  const classes = new Set([
+    ...kinds.flatMap(([kind]) => [kind, `New${kind}`, `${kind}Args`]),
     ...named.flatMap(([name]) => [name, `${name}Args`, `${name}Array`]),
   ]);
-  const members = new Set(
-    [
-      ...kinds.flatMap(([, { inputProperties }]) => Object.keys(inputProperties)),
-      ...named.flatMap(([, spec]) => ("properties" in spec ? Object.keys(spec.properties) : [])),
-    ].map(goName),
-  );
-  const blocks = blocksIn("go");
-  expect(blocks.length).toBeGreaterThan(1);
-  const wrong = blocks.flatMap(({ page, line, code }) => [
-    ...[...code.matchAll(/conversation\.(\w+)/g)]
-      .filter(([, name = ""]) => !generated.has(name))
-      .map(([name]) => `${page}:${line}: ${name}`),
-    ...[...code.matchAll(/\b([A-Z]\w*):/g)]
-      .filter(([, name = ""]) => !members.has(name))
-      .map(([name]) => `${page}:${line}: ${name}`),
-  ]);
-  expect(wrong).toEqual([]);
+  const members = [
+    ...kinds.flatMap(([, { inputProperties }]) => Object.keys(inputProperties)),
+    ...named.flatMap(([, spec]) => ("properties" in spec ? Object.keys(spec.properties) : [])),
+  ];
+  const wrongIn = (language: string, memberForm: RegExp, nameOf: (name: string) => string) => {
+    const blocks = blocksIn(language);
+    expect(blocks.length).toBeGreaterThan(1);
+    const known = new Set(members.map(nameOf));
+    const all = blocks.flatMap(({ code }) => [
+      ...[...code.matchAll(/conversation\.(\w+)/g)].filter(([, name = ""]) => !classes.has(name)),
+      ...[...code.matchAll(memberForm)].filter(([, name = ""]) => !known.has(name)),
+    ]);
+    return all.map(([name]) => name);
+  };
+  expect(wrongIn("go", /\b([A-Z]\w*):/g, goName)).toEqual([]);
+  expect(wrongIn("python", /\b([a-z_]+)(?:": |=)/g, pythonName)).toEqual([]);
 });

@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { buffer } from "node:stream/consumers";
+import { text } from "node:stream/consumers";
 import { closeServer, listenHere, originOf } from "./loopback-server.js";
 import { listKeys, scopes } from "./specification.js";
-import { type Reply, type StrictSides, strictConversations } from "./strict-conversations.js";
 import { wireOperations } from "./wire-table.js";
 
 type Json = Record<string, unknown>;
@@ -119,10 +118,6 @@ export interface StrictService {
   readonly tokens: () => number;
   /** Scopes that the next token has; undefined: it says nothing, and everything is allowed. */
   scopes: readonly string[] | undefined;
-  /** Makes the token worthless. */
-  readonly revokeToken: () => void;
-  /** Where callbacks are given: what the service does with conversations. */
-  readonly conversations: ReturnType<typeof strictConversations> | undefined;
   readonly objects: (collection: string) => Json[];
   /** Changes an object behind everybody's back. */
   readonly change: (collection: string, name: string, changes: Json) => void;
@@ -135,17 +130,8 @@ export interface StrictService {
   readonly close: () => Promise<void>;
 }
 
-const reply = (response: ServerResponse, { status, contentType, json, bytes }: Reply): void => {
-  const type = json === undefined ? contentType : "application/json;charset=UTF-8";
-  response
-    .writeHead(status, type ? { "content-type": type } : {})
-    .end(json === undefined ? bytes : JSON.stringify(json));
-};
-
-/** @param sides callbacks of the customer, the bot and the agent, for a service with conversations */
 export const startStrictService = async (
   secrets: ShownSecrets = "mask",
-  sides?: StrictSides,
 ): Promise<StrictService> => {
   const tables = new Map(Object.keys(listKeys).map((name) => [name, new Map<string, Json>()]));
   const calls: Call[] = [];
@@ -154,7 +140,6 @@ export const startStrictService = async (
   const arrivals = new EventEmitter();
   let tokens = 0;
   let token: string | undefined;
-  const conversations = sides && strictConversations(sides, () => originOf(server));
 
   /** A kind that came later is served, too: by its name alone. */
   const table = (collection: string): Map<string, Json> => {
@@ -230,13 +215,7 @@ export const startStrictService = async (
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = "" } = request;
     const url = new URL(request.url ?? "", "http://x");
-    const bytes = await buffer(request);
-    const text = bytes.toString();
-    if (url.pathname.startsWith("/vault/") && conversations)
-      return reply(
-        response,
-        conversations.vault({ method, url, headers: request.headers, body: bytes }),
-      );
+    const body = await text(request);
     if (url.pathname === "/login") {
       tokens += 1;
       token = `t${tokens}`;
@@ -253,15 +232,9 @@ export const startStrictService = async (
     const known =
       tenant === "tenant-7" && version === "v3" && collection !== "" && more.length === 0;
     if (!known) return refuse(response, 404, "no such path");
-    const body: Json = text ? JSON.parse(text) : {};
+    const given: Json = body ? JSON.parse(body) : {};
     const path = url.pathname.replace("/tenant-7/v3", "");
-    const answered = conversations?.operation(method, path, body);
-    if (answered) return reply(response, answered);
-    calls.push({
-      method,
-      path: path + url.search,
-      ...(text ? { body } : {}),
-    });
+    calls.push({ method, path: path + url.search, ...(body ? { body: given } : {}) });
     arrivals.emit("call");
     const isFree = !service.scopes || service.scopes.includes(scopes.M);
     if (!isFree && (method !== "GET" || collection === "authentications"))
@@ -269,8 +242,8 @@ export const startStrictService = async (
     const answer =
       method === "GET" ? null : faults.strike(collection, [...table(collection).values()]);
     if (answer) spoiled.set(response, answer);
-    if (id !== undefined) return item(response, method, collection, id, body);
-    return method === "POST" ? write(response, collection, body) : list(response, collection, url);
+    if (id !== undefined) return item(response, method, collection, id, given);
+    return method === "POST" ? write(response, collection, given) : list(response, collection, url);
   };
 
   const server = createServer((request, response) => {
@@ -295,10 +268,6 @@ export const startStrictService = async (
     },
     calls,
     tokens: () => tokens,
-    revokeToken: () => {
-      token = undefined;
-    },
-    conversations,
     objects: (collection) => [...table(collection).values()],
     change: (collection, name, changes) => {
       const [id, object] = named(collection, name);

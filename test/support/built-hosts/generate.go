@@ -8,29 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	golang "github.com/pulumi/pulumi/pkg/v3/codegen/go"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/hcl2/syntax"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/nodejs"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/pcl"
-	"github.com/pulumi/pulumi/pkg/v3/codegen/python"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/schema"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 )
-
-// The files of a package for a language, by Pulumi's generator for it.
-func (h anyHost) generate(
-	bound *schema.Package, request *pulumirpc.GeneratePackageRequest, loader schema.ReferenceLoader,
-) (map[string][]byte, error) {
-	switch tool := "pulumi-language-" + h.language; h.language {
-	case "go":
-		return golang.GeneratePackage(tool, bound, nil)
-	case "nodejs":
-		return nodejs.GeneratePackage(tool, bound, request.ExtraFiles, nil, request.Local, loader)
-	default:
-		return python.GeneratePackage(tool, bound, request.ExtraFiles, loader)
-	}
-}
 
 // A loader of schemas that asks the engine, and what closes it.
 func loaderAt(target string) (schema.ReferenceLoader, io.Closer, error) {
@@ -41,7 +25,7 @@ func loaderAt(target string) (schema.ReferenceLoader, io.Closer, error) {
 	return schema.NewCachedLoader(client), client, nil
 }
 
-func (h anyHost) GeneratePackage(
+func (nodeHost) GeneratePackage(
 	_ context.Context, request *pulumirpc.GeneratePackageRequest,
 ) (*pulumirpc.GeneratePackageResponse, error) {
 	loader, closer, err := loaderAt(request.LoaderTarget)
@@ -61,7 +45,7 @@ func (h anyHost) GeneratePackage(
 	if found.HasErrors() {
 		return response, nil
 	}
-	files, err := h.generate(bound, request, loader)
+	files, err := nodejs.GeneratePackage("pulumi-language-nodejs", bound, request.ExtraFiles, nil, request.Local, loader)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +61,7 @@ func (h anyHost) GeneratePackage(
 	return response, nil
 }
 
-func (h anyHost) GenerateProgram(
+func (nodeHost) GenerateProgram(
 	_ context.Context, request *pulumirpc.GenerateProgramRequest,
 ) (*pulumirpc.GenerateProgramResponse, error) {
 	loader, closer, err := loaderAt(request.LoaderTarget)
@@ -106,11 +90,7 @@ func (h anyHost) GenerateProgram(
 	if found.HasErrors() {
 		return response, nil
 	}
-	generate := python.GenerateProgram
-	if h.language == "nodejs" {
-		generate = nodejs.GenerateProgram
-	}
-	source, more, err := generate(program)
+	source, more, err := nodejs.GenerateProgram(program)
 	if err != nil {
 		return nil, err
 	}

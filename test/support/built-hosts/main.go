@@ -1,9 +1,9 @@
-// Command pulumi-language-NAME is a language host for tests, for machines that have Pulumi from its published
-// Go modules alone: NAME is python, nodejs or go. Pulumi's own hosts have no tagged modules after release 3.68, and
-// those of 3.68 generate no code and run no plugins.
+// Command pulumi-language-nodejs is a language host for tests, for machines that have Pulumi from its published
+// Go modules alone. Pulumi's own hosts have no tagged modules after release 3.68, and those of 3.68 generate no code
+// and run no plugins.
 //
-// It only joins what Pulumi publishes with the engine's release: the toolchain that runs pip and virtual
-// environments, the scripts that run programs and plugins, and the generators of code.
+// It only joins what Pulumi publishes with the engine's release: npm, the scripts that run programs and plugins, and
+// the generators of code.
 package main
 
 import (
@@ -14,15 +14,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/version"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
-	"google.golang.org/protobuf/types/known/emptypb"
 )
 
 func main() {
@@ -34,34 +30,8 @@ func main() {
 	}
 }
 
-// The language host that this program is named after.
-func hostFor(program, engine string) (pulumirpc.LanguageRuntimeServer, error) {
-	name := strings.TrimPrefix(filepath.Base(program), "pulumi-language-")
-	base := anyHost{language: name}
-	switch name {
-	case "python":
-		script := filepath.Join(filepath.Dir(program), "pulumi-language-python-exec")
-		return &pythonHost{anyHost: base, engine: engine, script: script}, nil
-	case "nodejs":
-		return &nodeHost{base, engine}, nil
-	case "go":
-		// It generates packages. Programs that the Automation API runs inline need no host.
-		return &base, nil
-	default:
-		return nil, fmt.Errorf("no language host for %q", name)
-	}
-}
-
 // Serves the engine until it is gone.
 func serve(engine string) error {
-	program, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	host, err := hostFor(program, engine)
-	if err != nil {
-		return err
-	}
 	ended := make(chan bool)
 	if engine != "" {
 		end := func() { close(ended) }
@@ -72,7 +42,7 @@ func serve(engine string) error {
 	handle, err := rpcutil.ServeWithOptions(rpcutil.ServeOptions{
 		Cancel: ended,
 		Init: func(server *grpc.Server) error {
-			pulumirpc.RegisterLanguageRuntimeServer(server, host)
+			pulumirpc.RegisterLanguageRuntimeServer(server, &nodeHost{engine: engine})
 			return nil
 		},
 	})
@@ -81,16 +51,6 @@ func serve(engine string) error {
 	}
 	fmt.Println(handle.Port)
 	return <-handle.Done
-}
-
-// What every host here answers alike.
-type anyHost struct {
-	pulumirpc.UnimplementedLanguageRuntimeServer
-	language string
-}
-
-func (anyHost) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
-	return &pulumirpc.PluginInfo{Version: version.Version}, nil
 }
 
 // The exit code of a program that ended; an error if it did not even start.

@@ -8,16 +8,22 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/version"
 	"github.com/pulumi/pulumi/sdk/v3/nodejs/npm"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/emptypb"
 )
 
 // Runs programs and plugins that are written for Node.js. Unlike the host of release 3.68, which stands between a
 // program and the engine, it leaves a program every call that its SDK knows.
 type nodeHost struct {
-	anyHost
+	pulumirpc.UnimplementedLanguageRuntimeServer
 	engine string
+}
+
+func (nodeHost) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
+	return &pulumirpc.PluginInfo{Version: version.Version}, nil
 }
 
 func (nodeHost) GetRequiredPackages(
