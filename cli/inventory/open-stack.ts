@@ -52,6 +52,8 @@ export interface OpenStack {
    * this one's cannot be read
    */
   readonly readStates: (scope: StateScope) => Promise<StackStates>;
+  /** Reads the configuration of the stack once. */
+  readonly readConfig: () => Promise<StackConfig>;
   /**
    * The settings for the service of this stack.
    *
@@ -129,16 +131,18 @@ export const openStack = async (options: StackOptions): Promise<OpenStack> => {
     );
   const names = await namesFor(place);
   let config: Promise<StackConfig> | undefined;
+  const readConfig = () => {
+    config ??= readStackConfig(folder, env, stack);
+    return config;
+  };
   return {
     place,
     env,
     names,
     readLock: await lockReader(place, names.project, names.stack),
     readStates: (scope) => statesAt(place, scope),
-    readSettings: async (asked = profile) => {
-      config ??= readStackConfig(folder, env, stack);
-      return calledAccount((await config).source, asked);
-    },
+    readConfig,
+    readSettings: async (asked = profile) => calledAccount((await readConfig()).source, asked),
   };
 };
 

@@ -192,44 +192,77 @@ export const statesOf = (
   };
 };
 
-const stateFrom = async (
+const exportFrom = async (
   place: PulumiPlace,
-  own: boolean,
   onUnread: OnUnread = () => undefined,
-): Promise<StackState | undefined> => {
-  const answer = await queryPulumi(place, ["stack", "export"]);
+  secrets?: "clear",
+): Promise<StackExport | undefined> => {
+  const options = secrets === "clear" ? ["--show-secrets"] : [];
+  const answer = await queryPulumi(place, ["stack", "export", ...options]);
   if ("reason" in answer) {
     onUnread(answer.reason);
     return undefined;
   }
-  const state = stateIn(answer.text, own, place.stack);
-  if (!state) onUnread("pulumi stack export printed no stack state");
-  return state;
+  const document = stackExportIn(answer.text);
+  if (!document) onUnread("pulumi stack export printed no stack state");
+  return document;
 };
 
-/** All stacks except the requested one, as far as they can be read. */
-const othersFrom = async ({ stack: asked, ...anyStack }: PulumiPlace, own: StackState) => {
+const stateFrom = async (
+  place: PulumiPlace,
+  onUnread?: OnUnread,
+): Promise<StackState | undefined> => {
+  const document = await exportFrom(place, onUnread);
+  return document && stackStateOf(document, true, place.stack);
+};
+
+/** A stack of the backend, as far as it can be read. */
+export interface OtherStackExport {
+  readonly state: StackState;
+  readonly document: StackExport;
+  /** Whether the secrets in it are in plain text. */
+  readonly isClear: boolean;
+}
+
+const otherFrom = async (
+  place: PulumiPlace,
+  secrets: "clear" | undefined,
+): Promise<OtherStackExport | undefined> => {
+  const clear = secrets && (await exportFrom(place, undefined, secrets));
+  const document = clear ?? (await exportFrom(place));
+  const isClear = clear !== undefined;
+  return document && { document, isClear, state: stackStateOf(document, false, place.stack) };
+};
+
+/**
+ * Exports all stacks except the requested one, as far as they can be read.
+ *
+ * @param secrets `clear` for plain values, if the environment has what decrypts them
+ */
+export const exportOtherStacks = async (
+  { stack: asked, ...anyStack }: PulumiPlace,
+  own: StackState,
+  secrets?: "clear",
+): Promise<{ readonly stacks: readonly OtherStackExport[]; readonly complete: boolean }> => {
   const answer = await queryPulumi(anyStack, ["stack", "ls", "--all", "--json"]);
   const listed = "text" in answer ? stacksIn(answer.text) : undefined;
-  if (!listed) return { states: [], complete: false };
+  if (!listed) return { stacks: [], complete: false };
   const others = listed.filter((each) => !isListedAs(each, asked));
-  const read: { readonly name: string; readonly state: StackState | undefined }[] = [];
-  for (let start = 0; start < Math.min(others.length, mostStacks); start += together)
-    read.push(
-      ...(await Promise.all(
-        others.slice(start, Math.min(start + together, mostStacks)).map(async ({ name }) => ({
-          name,
-          state: await stateFrom({ ...anyStack, stack: name }, false),
-        })),
-      )),
-    );
   const isOwn = (name: string, state: StackState) =>
     others.length === listed.length &&
     mayBe(name, asked ?? "") &&
     (["ownership", "name", "project"] as const).every((key) => state[key] === own[key]);
+  const read: (OtherStackExport | undefined)[] = [];
+  for (let start = 0; start < Math.min(others.length, mostStacks); start += together) {
+    const some = others.slice(start, Math.min(start + together, mostStacks));
+    const places = some.map(({ name }) => ({ ...anyStack, stack: name }));
+    read.push(...(await Promise.all(places.map((place) => otherFrom(place, secrets)))));
+  }
   return {
-    states: read.flatMap(({ name, state }) => (state && !isOwn(name, state) ? [state] : [])),
-    complete: read.length === others.length && read.every(({ state }) => state !== undefined),
+    stacks: read.flatMap((other, at) =>
+      other && !isOwn(others[at]?.name ?? "", other.state) ? [other] : [],
+    ),
+    complete: read.length === others.length && !read.includes(undefined),
   };
 };
 
@@ -238,7 +271,8 @@ export type StateScope = "own" | "all";
 
 const statesAround = async (own: StackState, place: PulumiPlace, scope: StateScope) => {
   if (scope === "own") return statesOf(own, [], false);
-  const { states, complete } = await othersFrom(place, own);
+  const { stacks, complete } = await exportOtherStacks(place, own);
+  const states = stacks.map(({ state }) => state);
   return statesOf(own, states, complete);
 };
 
@@ -251,7 +285,7 @@ export const readStates = async (
   scope: StateScope,
   onUnread?: OnUnread,
 ): Promise<StackStates | undefined> => {
-  const own = await stateFrom(place, true, onUnread);
+  const own = await stateFrom(place, onUnread);
   return own && statesAround(own, place, scope);
 };
 
@@ -298,7 +332,7 @@ export const statesOfThisRun = async (
   for (const some of names)
     for (const name of await some()) {
       const at = { ...place, ...(name ? { stack: name } : {}) };
-      const own = await stateFrom(at, true);
+      const own = await stateFrom(at);
       // A name may stand for a stack of another organization: the Ownership in its state decides.
       // The provider of a stack's first `pulumi import` has made no ownership yet.
       const isIts =

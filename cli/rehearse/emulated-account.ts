@@ -2,161 +2,70 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createService, type EmulatedService } from "../../emulator/hub/service.js";
-import type { FaultRule, StoredObject, Switches } from "../../emulator/index.js";
+import type { StoredObject, Switches } from "../../emulator/index.js";
 import { createRequestListener, paths } from "../../emulator/listener.js";
 import { parseSwitches } from "../../emulator/service/switches.js";
-import type { Field, Fields, ListField, MapField } from "../../provider/definition/define.js";
-import {
-  fieldsByWireName,
-  holdsSecret,
-  keyOf,
-  looksMasked,
-  membersOf,
-} from "../../provider/definition/fields.js";
-import { deletionOrder } from "../../provider/definition/kinds.js";
-import { pairs } from "../../provider/definition/meaning.js";
-import { bodyOf, isMissing, itemsOf, readWire } from "../../provider/definition/wire.js";
-import {
-  isObject,
-  type JsonObject,
-  listedObjects,
-  memberOf,
-  objectOf,
-} from "../../provider/kernel/json.js";
+import type { Definition } from "../../provider/definition/define.js";
+import { looksMasked, valuesIn } from "../../provider/definition/fields.js";
+import { bodyOf } from "../../provider/definition/wire.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import { propertiesIn } from "../../provider/lifecycle/resource.js";
 import { unlimitedBurst } from "../../provider/pacing/pacer.js";
 import { resources } from "../../provider/resources/index.js";
-import { type EmulatedAddresses, ownSettings } from "../../provider/service/emulated-settings.js";
-import { setUpOperation } from "../../provider/service/operations.js";
+import type { EmulatedAddresses } from "../../provider/service/emulated-settings.js";
 import {
   describeSettings,
   isProviderAccount,
   type SettingKey,
-  type Settings,
 } from "../../provider/service/settings.js";
 import { type KindReading, unreadAmong } from "../inventory/read-account.js";
+import type { AccountName } from "../inventory/stack-accounts.js";
 import {
   accountIn,
-  definitionOfType,
+  heldObjects,
   openedValues,
+  resourcesInState,
   type StackExport,
 } from "../pulumi/stack-documents.js";
-import { type DeployingClient, type RehearsedAccount, refusedLists } from "./accounts.js";
-
-/** Replaces an unknown secret that the service omits but the object must have. */
-const unknownSecret = "not-known";
-
-/** What a service does with secrets in the objects that it returns; the first one seen counts. */
-const waysWithSecrets = ["mask", "omit", "echo"] as const;
-type SecretsSeen = Set<(typeof waysWithSecrets)[number]>;
-
-/** A secret for the copy: if the service hides it, the value in the state. */
-const secretOf = (live: unknown, known: unknown, seen: SecretsSeen): unknown => {
-  if (isMissing(live)) {
-    if (known !== undefined) seen.add("omit");
-    return known;
-  }
-  const isHidden = typeof live === "string" && looksMasked(live) && live !== known;
-  seen.add(isHidden ? "mask" : "echo");
-  return isHidden ? (known ?? live) : live;
-};
-
-const inList = (field: ListField, live: unknown, known: unknown, seen: SecretsSeen): unknown => {
-  const [items, others] = [itemsOf(field, live), itemsOf(field, known)];
-  const read = (list: readonly unknown[]) => list.map((item) => readWire(field.of, item));
-  const places = pairs(field, read(items), read(others));
-  const revealed = items.map((item, at) =>
-    revealedValue(field.of, item, others[places[at] ?? -1], seen),
-  );
-  if (Array.isArray(live)) return revealed;
-  return field.envelope && isObject(live) ? { ...live, [field.envelope]: revealed } : live;
-};
-
-const inMap = (field: MapField, live: unknown, known: unknown, seen: SecretsSeen): unknown => {
-  if (!Array.isArray(live)) return live;
-  const { value } = membersOf(field);
-  const values = new Map(
-    listedObjects(known).map((entry) => [keyOf(field, entry), entry[value]] as const),
-  );
-  return live.map((entry: unknown) => {
-    if (!isObject(entry)) return entry;
-    const revealed = revealedValue(field.of, entry[value], values.get(keyOf(field, entry)), seen);
-    return { ...entry, [value]: revealed ?? unknownSecret };
-  });
-};
-
-const revealedValue = (field: Field, live: unknown, known: unknown, seen: SecretsSeen): unknown => {
-  if (field.secret)
-    return secretOf(live, known, seen) ?? (field.required ? unknownSecret : undefined);
-  if (!holdsSecret(field) || isMissing(live)) return live;
-  switch (field.type) {
-    case "object":
-      return isObject(live)
-        ? membersWithSecrets(field.fields, live, isObject(known) ? known : {}, seen)
-        : live;
-    case "list":
-      return inList(field, live, known, seen);
-    case "map":
-      return inMap(field, live, known, seen);
-    default:
-      return live;
-  }
-};
-
-/**
- * An object as the service stores it, as far as that is known: what it hides comes from the state.
- *
- * @param known the object as the state has it, in the service's JSON; empty if no state does
- * @param seen gets what the service does with secrets
- */
-export const membersWithSecrets = (
-  fields: Fields,
-  live: JsonObject,
-  known: JsonObject,
-  seen: SecretsSeen,
-): JsonObject => {
-  const secretFields = [...fieldsByWireName(fields)].flatMap(([name, [, field]]) =>
-    holdsSecret(field) ? [[name, field] as const] : [],
-  );
-  const revealed = secretFields.map(
-    ([name, field]) =>
-      [name, revealedValue(field, memberOf(live, name), memberOf(known, name), seen)] as const,
-  );
-  return objectOf([...Object.entries(live), ...revealed]);
-};
+import type { RehearsedAccount } from "./accounts.js";
 
 /** Objects of each collection, as an emulator accepts them. */
 export type CopiedObjects = Readonly<Record<string, readonly StoredObject[]>>;
 
-/** The same by kind, in an order in which they can be deleted. */
-export const kindsIn = (objects: CopiedObjects) =>
-  deletionOrder(resources).map((definition) => ({
-    definition,
-    objects: new Map((objects[definition.collection] ?? []).map((wire) => [wire.id, wire])),
-  }));
+/** An object as the stack's state has it. */
+interface KnownObject {
+  readonly definition: Definition;
+  readonly id: string;
+  /** In the service's JSON, secrets in plain text. */
+  readonly body: JsonObject;
+}
 
-type StateBodies = ReadonlyMap<string, ReadonlyMap<string, JsonObject>>;
-
-/**
- * The objects of one account as the stack's state has them, secrets in plain text and in the
- * service's JSON: by kind and ID.
- */
-export const stateBodies = (
+/** The objects of one account as the stack's state has them. */
+const knownObjects = (
   document: StackExport,
-  { settings, alsoNamed }: Pick<RehearsedAccount, "settings" | "alsoNamed">,
-): StateBodies => {
-  const names = [settings.profile, ...alsoNamed];
-  const bodies = new Map<string, Map<string, JsonObject>>();
-  for (const resource of document.deployment.resources ?? []) {
-    const { type, id, inputs, external } = resource;
-    const definition = definitionOfType(type);
-    const isOther = external === true || !names.includes(accountIn(resource));
-    if (!definition || id === undefined || isOther) continue;
-    const ofKind = bodies.get(definition.kind) ?? new Map<string, JsonObject>();
-    const { fields } = propertiesIn(openedValues(inputs));
-    bodies.set(definition.kind, ofKind.set(id, bodyOf(definition, fields, settings)));
-  }
-  return bodies;
+  { settings, names }: RehearsedAccount,
+): readonly KnownObject[] =>
+  heldObjects(resourcesInState(document)).flatMap(({ definition, id, resource }) => {
+    if (!names.includes(accountIn(resource))) return [];
+    const { fields } = propertiesIn(openedValues(resource.inputs));
+    return [{ definition, id, body: bodyOf(definition, fields, settings) }];
+  });
+
+const secretsOf = ({ fields }: Definition, wire: JsonObject): readonly unknown[] =>
+  valuesIn(fields, wire).flatMap(({ field, value }) => (field.secret ? [value] : []));
+
+/** How the service shows secrets; undefined if neither the account nor the state has one. */
+const secretsShown = (
+  kinds: readonly KindReading[],
+  known: readonly KnownObject[],
+): Switches["secrets"] | undefined => {
+  const shown = kinds.flatMap(({ definition, objects }) =>
+    [...objects.values()].flatMap((wire) => secretsOf(definition, wire)),
+  );
+  if (shown.some((value) => typeof value === "string" && looksMasked(value))) return "mask";
+  if (shown.length > 0) return "echo";
+  const isHidden = known.some(({ definition, body }) => secretsOf(definition, body).length > 0);
+  return isHidden ? "omit" : undefined;
 };
 
 const textOr = (value: unknown, otherwise: string): string =>
@@ -170,43 +79,40 @@ const epoch = new Date(0).toISOString();
  */
 const copyOfKind = (
   { definition, objects, problem }: KindReading,
-  bodies: StateBodies,
-  secrets: SecretsSeen,
+  known: readonly KnownObject[],
 ): readonly StoredObject[] => {
-  const known = bodies.get(definition.kind) ?? new Map<string, JsonObject>();
   const listed = [...objects].map(([key, wire]) => ({
-    ...membersWithSecrets(definition.fields, wire, known.get(key) ?? {}, secrets),
+    ...wire,
     id: textOr(wire.id, key),
     created: textOr(wire.created, epoch),
     modified: textOr(wire.modified, epoch),
   }));
-  const unlisted = problem === undefined ? [] : [...known].filter(([id]) => !objects.has(id));
+  const unlisted = known.filter(
+    ({ definition: { kind }, id }) =>
+      problem !== undefined && kind === definition.kind && !objects.has(id),
+  );
   return [
     ...listed,
-    ...unlisted.map(([id, body]) => ({ ...body, id, created: epoch, modified: epoch })),
+    ...unlisted.map(({ id, body }) => ({ ...body, id, created: epoch, modified: epoch })),
   ];
 };
 
 /**
- * Copies an account: every object with its ID, hidden secrets as the state knows them.
+ * Copies an account: every object with its ID.
  *
  * @returns the copy, with what could not be copied and why, each a sentence
  */
-export const copyAccount = (
-  { account }: Pick<RehearsedAccount, "account">,
-  bodies: StateBodies,
-) => {
-  const secrets: SecretsSeen = new Set();
+export const copyAccount = (account: RehearsedAccount, document: StackExport) => {
+  const { kinds } = account.reading;
+  const known = knownObjects(document, account);
   const objects: CopiedObjects = Object.fromEntries(
-    account.kinds.map((kind) => [kind.definition.collection, copyOfKind(kind, bodies, secrets)]),
+    kinds.map((kind) => [kind.definition.collection, copyOfKind(kind, known)]),
   );
-  return {
-    ...{ objects, secrets },
-    missing: unreadAmong(account.kinds).map(
-      ({ definition: { noun }, problem }) =>
-        `The copy contains only the ${noun}s in the stack's state: ${problem}`,
-    ),
-  };
+  const missing = unreadAmong(kinds).map(
+    ({ definition: { noun }, problem }) =>
+      `The copy contains only the ${noun}s in the stack's state: ${problem}`,
+  );
+  return { objects, missing, secrets: secretsShown(kinds, known) };
 };
 
 /** A call that a rehearsal never makes: the emulator would deliver the message to a callback. */
@@ -250,31 +156,13 @@ export const serveRun = async (
   };
 };
 
-const kept = ["scope", ...ownSettings] as const;
-
 /** Nothing on an emulator waits for a rate: the time of the real run is forecast. */
 export const unpaced = { plan: "enterprise", burst: String(unlimitedBurst), share: "1" } as const;
 
-/** The settings that the run gets: the emulator's address, and those that decide what it does. */
-const valuesFor = (
-  settings: Settings,
-  { scopes, isOther }: DeployingClient,
-  access: Pick<Settings, "baseUrl" | "tokenUrl" | "clientId" | "clientSecret">,
-): Partial<Record<SettingKey, string>> => {
-  const own = kept.flatMap((key) => (settings[key] === undefined ? [] : [[key, settings[key]]]));
-  const scope = isOther ? { scope: scopes.join(" ") } : {};
-  return {
-    ...Object.fromEntries(own),
-    ...scope,
-    ...access,
-    ...unpaced,
-  };
-};
-
-/** The variables that give a profile these settings. */
+/** The variables that give a profile these settings; none for an explicit provider. */
 export const variablesFor = (
   values: Partial<Record<SettingKey, string>>,
-  profile: string | undefined,
+  profile: AccountName,
 ): Readonly<Record<string, string>> =>
   Object.fromEntries(
     (isProviderAccount(profile) ? [] : describeSettings(profile)).flatMap(
@@ -285,57 +173,46 @@ export const variablesFor = (
     ),
   );
 
-/** Refuses the lists that the service refuses. */
-const forbiddenLists = (kinds: readonly KindReading[]): readonly FaultRule[] =>
-  kinds.map(({ definition }) => {
-    const { method, template } = setUpOperation(definition, "list");
-    return { on: `${method} ${template}`, kind: "forbidden-list", times: 1_000_000, after: 0 };
-  });
-
 /**
  * Starts an emulator of an account.
  *
  * @param given how it behaves if the service's behavior is not certain
  */
 export const emulateAccount = async (
-  reading: RehearsedAccount,
+  account: RehearsedAccount,
   document: StackExport,
   given: Partial<Switches>,
 ) => {
-  const { settings, client } = reading;
-  const { profile, platformName, put } = settings;
-  const { objects, secrets, missing } = copyAccount(reading, stateBodies(document, reading));
+  const { settings, names, scopes } = account;
+  const { platformName, put } = settings;
+  const { objects, secrets, missing } = copyAccount(account, document);
   const switches = parseSwitches({
     platformName,
     ...(missing.length > 0 ? { unknownReference: "accept" } : {}),
-    // As the service was observed to return them.
-    ...(secrets.size > 0 ? { secrets: waysWithSecrets.find((way) => secrets.has(way)) } : {}),
+    ...(secrets ? { secrets } : {}),
     ...(put === undefined ? {} : { put }),
     ...given,
   });
-  const [clientId, clientSecret] = ["rehearsal", randomSecret()];
+  const client = { clientId: "rehearsal", clientSecret: randomSecret() };
   const service = createService({ plan: "none", switches });
   // Not by snapshot, which refuses objects in a form that this product does not know.
   service.store.replaceAll(objects);
-  service.clients.put({ clientId, clientSecret, scopes: client.scopes });
-  service.faults.add(forbiddenLists(refusedLists(reading, client)));
+  service.clients.put({ ...client, scopes });
   const calls: string[] = [];
   const { address, close } = await serveRun(service, (call) => calls.push(call));
-  const access = {
-    baseUrl: address + paths.base,
-    tokenUrl: address + paths.token,
-    clientId,
-    clientSecret,
+  const baseUrl = address + paths.base;
+  // Those that decide what a run writes stay as they are.
+  const values: Partial<Record<SettingKey, string>> = {
+    ...{ ...client, ...unpaced, baseUrl, tokenUrl: address + paths.token },
+    scope: scopes.join(" "),
   };
-  const values = valuesFor(settings, client, access);
-  const instead = { [settings.baseUrl]: values, [access.baseUrl]: values };
+  const instead: EmulatedAddresses["instead"] = { [settings.baseUrl]: values, [baseUrl]: values };
   return {
-    ...{ profile, address, missing, calls, close },
+    ...{ names, address, missing, calls, close },
     /** Environment variables that point a program at it. */
-    variables: variablesFor(values, profile),
+    variables: Object.assign({}, ...names.map((name) => variablesFor(values, name))),
     /** The same for providers that a program gives settings itself, by `baseUrl`. */
-    instead: instead satisfies EmulatedAddresses["instead"],
-    before: objects,
+    instead,
     /** Its current objects. */
     objects: (): CopiedObjects =>
       Object.fromEntries(

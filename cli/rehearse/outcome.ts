@@ -1,24 +1,21 @@
-import type { StoredObject } from "../../emulator/index.js";
-import { type Definition, outputFields } from "../../provider/definition/define.js";
-import { sameJson } from "../../provider/kernel/json.js";
+import { type JsonObject, sameJson } from "../../provider/kernel/json.js";
 import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
-import type { StackState } from "../../provider/lifecycle/ownership/stack-states.js";
+import { propertiesIn } from "../../provider/lifecycle/resource.js";
 import { resources } from "../../provider/resources/index.js";
-import { type BlastRadius, blastRadius, changesOfPreview } from "../inventory/blast-radius.js";
-import { definitionOfType, logicalName } from "../pulumi/stack-documents.js";
+import type { AccountName } from "../inventory/stack-accounts.js";
+import {
+  accountIn,
+  definitionOfType,
+  logicalName,
+  openedValues,
+  resourcesInState,
+  type StackExport,
+  type StateResource,
+} from "../pulumi/stack-documents.js";
 import { stackStateOf } from "../pulumi/stack-states.js";
-import { type CopiedObjects, kindsIn } from "./emulated-account.js";
 import type { OriginalStack } from "./original-stack.js";
 import type { NamedObject, Refusal, RehearsedOutcome, RehearsedStep } from "./rehearsal-schema.js";
 import type { RehearsedRun } from "./run-on-copy.js";
-
-/** Members that the service itself sets. */
-const serverSet: ReadonlySet<string> = new Set(["id", ...Object.keys(outputFields)]);
-
-const changedMembers = (before: StoredObject, after: StoredObject): readonly string[] =>
-  [...new Set([...Object.keys(before), ...Object.keys(after)])]
-    .filter((name) => !serverSet.has(name) && !sameJson(before[name], after[name]))
-    .sort();
 
 /**
  * Operations of the engine that are no step for the reader: they change nothing, or are part of a
@@ -29,37 +26,49 @@ const unshown = new Set([
   ...["create-replacement", "delete-replaced", "discard-replaced"],
 ]);
 
-/** An object with one of these IDs as it was before and after the run, in the account that has it. */
-const traceObject = (
-  { accounts }: RehearsedRun,
-  { collection }: Definition,
-  ids: readonly string[],
-) => {
-  const find = (objects: CopiedObjects) => objects[collection]?.find(({ id }) => ids.includes(id));
-  return accounts
-    .map(({ before, after, profile }) => ({ before: find(before), after: find(after), profile }))
-    .find(({ before, after }) => before ?? after);
+/** The resources that a state keeps, by URN. */
+const resourcesByUrn = (document: StackExport): ReadonlyMap<string, StateResource> =>
+  new Map(
+    resourcesInState(document).flatMap((resource) =>
+      resource.delete ? [] : [[resource.urn, resource] as const],
+    ),
+  );
+
+/** The fields as the program gives them. */
+const fieldsOf = ({ inputs }: StateResource): JsonObject =>
+  propertiesIn(openedValues(inputs)).fields;
+
+const changedProperties = (
+  before: StateResource | undefined,
+  after: StateResource | undefined,
+): readonly string[] => {
+  if (!before || !after) return [];
+  const [old, now] = [fieldsOf(before), fieldsOf(after)];
+  return [...new Set([...Object.keys(old), ...Object.keys(now)])]
+    .filter((name) => !sameJson(old[name], now[name]))
+    .sort();
 };
 
-/** The steps done, in the order in which they ended, with what each changed in its account. */
+const withProfile = (profile: AccountName) => (profile === undefined ? {} : { profile });
+
+/** The steps done, in the order in which they ended, with what each changed. */
 const endedSteps = (
-  run: RehearsedRun,
-  before: StackState,
-  after: StackState,
+  { engine, after }: RehearsedRun,
+  { document }: OriginalStack,
 ): readonly RehearsedStep[] => {
-  const held = Map.groupBy([...before.holdings, ...after.holdings], ({ urn }) => urn);
-  return run.engine.steps.flatMap(({ urn, type, operation, failed }): readonly RehearsedStep[] => {
+  const [before, now] = [resourcesByUrn(document), resourcesByUrn(after)];
+  return engine.steps.flatMap(({ urn, type, operation, failed }): readonly RehearsedStep[] => {
     const definition = definitionOfType(type);
     if (!definition || failed || unshown.has(operation)) return [];
-    const ids = (held.get(urn) ?? []).map(({ id }) => id);
-    const { before: old, after: now, profile } = traceObject(run, definition, ids) ?? {};
+    const [old, made] = [before.get(urn), now.get(urn)];
+    const resource = made ?? old;
     return [
       {
         ...{ urn, kind: definition.kind, name: logicalName(urn), operation },
         // The service will assign another ID to what the run creates.
-        ...(old ? { id: old.id } : {}),
-        ...(profile === undefined ? {} : { profile }),
-        properties: old && now ? changedMembers(old, now) : [],
+        ...(old?.id ? { id: old.id } : {}),
+        ...withProfile(resource && accountIn(resource)),
+        properties: changedProperties(old, made),
       },
     ];
   });
@@ -76,78 +85,50 @@ const withoutFrames = (message: string): string =>
   message.replace(/\n[^\S\n]+at \S[\s\S]*$/, "").replace(/<ref \*\d+> /g, "");
 
 /** Joins the messages, without repetitions. */
-const reasonOf = (messages: readonly string[]): string =>
-  [
-    ...new Set(
-      messages.map((message) =>
-        withoutFrames(message)
-          .split("\n")
-          .map((line) => line.trim())
-          .filter(Boolean)
-          .join(" "),
-      ),
-    ),
-  ].join(" ");
-
-const titleOf = (urn: string): Pick<Refusal, "urn" | "kind" | "name"> => {
-  const definition = definitionOfType(typeIn(urn));
-  return { urn, ...(definition ? { kind: definition.kind } : {}), name: logicalName(urn) };
+const reasonOf = (messages: readonly string[]): string => {
+  const sentences = messages.map((message) => withoutFrames(message).replace(/\s+/g, " ").trim());
+  return [...new Set(sentences)].join(" ");
 };
 
-/** What uses an object whose deletion is refused. */
-const usersOf = (urn: string, blocked: BlastRadius["blocked"]): Refusal["inTheWay"] =>
-  blocked.filter((deletion) => deletion.urn === urn).flatMap(({ users }) => users);
-
-/**
- * What was refused: steps that failed, and resources that were refused before they became steps;
- * then deletions that the run did not reach, because something uses the object.
- */
-const refusalsOf = (run: RehearsedRun, blocked: BlastRadius["blocked"]): readonly Refusal[] => {
-  if (run.succeeded) return [];
-  const { engine, said, preview } = run;
+/** What was refused: steps that failed, and resources that were refused before they became steps. */
+const refusalsOf = ({ succeeded, engine, said, preview }: RehearsedRun): readonly Refusal[] => {
+  if (succeeded) return [];
   const operations = new Map(
     engine.steps.flatMap(({ urn, operation, failed }) => (failed ? [[urn, operation]] : [])),
   );
   const errors = engine.errors.filter((error) => !isSummary(error));
   const ofResources = Map.groupBy(errors, ({ urn = "" }) => urn);
   const urns = new Set([...operations.keys(), ...ofResources.keys()].filter(Boolean));
-  const refusals = [...urns].map((urn) => ({
-    ...titleOf(urn),
-    operation: preview ? (operations.get(urn) ?? "check") : "preview",
-    reason: reasonOf((ofResources.get(urn) ?? []).map(({ message }) => message)),
-    inTheWay: usersOf(urn, blocked),
-  }));
-  if (refusals.length === 0) {
+  if (urns.size === 0) {
     const reason = reasonOf(errors.length > 0 ? errors.map(({ message }) => message) : said);
-    return [{ operation: preview ? "run" : "preview", reason, inTheWay: [] }];
+    return [{ operation: preview ? "run" : "preview", reason }];
   }
-  const later = blocked.filter(({ urn }) => !urns.has(urn));
-  return [
-    ...refusals,
-    ...later.map(({ urn, users }) => ({
-      ...{ ...titleOf(urn), operation: "delete", inTheWay: users, later: true as const },
-      reason: "The service refuses the deletion because something uses the object.",
-    })),
-  ];
+  return [...urns].map((urn) => {
+    const definition = definitionOfType(typeIn(urn));
+    return {
+      ...{ urn, ...(definition ? { kind: definition.kind } : {}), name: logicalName(urn) },
+      operation: preview ? (operations.get(urn) ?? "check") : "preview",
+      reason: reasonOf((ofResources.get(urn) ?? []).map(({ message }) => message)),
+    };
+  });
 };
 
 /** Objects of an account that neither this stack, after the run, nor another one has. */
 const undeclaredIn = (
-  { after, profile }: RehearsedRun["accounts"][number],
-  { holdings }: StackState,
+  { objects, names: [profile] }: RehearsedRun["accounts"][number],
+  held: ReadonlySet<string>,
   { states }: OriginalStack,
 ): readonly NamedObject[] => {
-  const held = new Set(holdings.map(({ kind, id }) => `${kind} ${id}`));
   const isHeld = (kind: string, id: string): boolean =>
     held.has(`${kind} ${id}`) || states.holdersOf(kind, id).some(({ own }) => !own);
   return resources.flatMap((definition) =>
-    (after[definition.collection] ?? [])
+    (objects[definition.collection] ?? [])
       .filter(({ id }) => !isHeld(definition.kind, id))
       .map((object) => ({
         kind: definition.kind,
         name: String(nameOnWire(definition, object) ?? ""),
         id: object.id,
-        ...(profile === undefined ? {} : { profile }),
+        ...withProfile(profile),
       })),
   );
 };
@@ -157,21 +138,15 @@ export const outcomeOf = (
   run: RehearsedRun,
   original: OriginalStack,
 ): Omit<RehearsedOutcome, "totalSeconds"> => {
-  const before = stackStateOf(original.document, true);
-  const after = stackStateOf(run.after, true);
-  const changes = changesOfPreview(run.preview?.steps ?? []);
-  const blocked = run.accounts.flatMap(
-    ({ before: objects }) =>
-      blastRadius(changes, { kinds: kindsIn(objects), states: original.states }).blocked,
-  );
+  const { holdings } = stackStateOf(run.after, true);
+  const held = new Set(holdings.map(({ kind, id }) => `${kind} ${id}`));
   return {
     passes: run.succeeded,
-    totalCalls: run.calls.length,
     calls: run.calls,
-    steps: endedSteps(run, before, after),
-    refusals: refusalsOf(run, blocked),
+    steps: endedSteps(run, original),
+    refusals: refusalsOf(run),
     leftOut: run.leftOut,
-    undeclared: run.accounts.flatMap((account) => undeclaredIn(account, after, original)),
-    objects: run.accounts.flatMap((account) => Object.values(account.after).flat()).length,
+    undeclared: run.accounts.flatMap((account) => undeclaredIn(account, held, original)),
+    objects: run.accounts.flatMap((account) => Object.values(account.objects).flat()).length,
   };
 };

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
-import { remainingUserSchema } from "../inventory/blast-radius.js";
 
 const namedSchema = z.strictObject({
   kind: z.string(),
@@ -17,9 +16,7 @@ const stepSchema = namedSchema.extend({
   operation: z
     .string()
     .describe("Pulumi's name for the operation, such as `create`, `update`, or `delete`"),
-  properties: z
-    .array(z.string())
-    .describe("Names of the members that an update changes in the account"),
+  properties: z.array(z.string()).describe("Names of the properties that an update changes"),
 });
 
 const refusalSchema = z.strictObject({
@@ -30,16 +27,11 @@ const refusalSchema = z.strictObject({
     .string()
     .describe("The refused operation; `preview` if Pulumi refuses before the run starts"),
   reason: z.string(),
-  inTheWay: z.array(remainingUserSchema).describe("What uses an object that is to be deleted"),
-  later: z
-    .exactOptional(z.literal(true))
-    .describe("True if the refusal appears only after the others are resolved"),
 });
 
 const outcomeSchema = z.strictObject({
   passes: z.boolean().describe("Whether the run succeeds"),
   totalSeconds: z.number().min(0).describe("Forecast of the duration"),
-  totalCalls: z.int().min(0),
   calls: z
     .array(z.string())
     .describe("Calls in order, such as `PUT /channels/<id>`, excluding token calls"),

@@ -4,25 +4,11 @@ import { CommandFailure } from "../command.js";
 import { forecast } from "../forecast/forecast.js";
 import { workloadOf } from "../forecast/planned-steps.js";
 import { exportStack, openStack, type StackOptions } from "../inventory/open-stack.js";
-import type { StackLock } from "../pulumi/locks.js";
-import { rehearsedAccounts } from "./accounts.js";
-import { type OriginalStack, readOriginal } from "./original-stack.js";
+import { readAccounts } from "./accounts.js";
+import { readOriginal } from "./original-stack.js";
 import { outcomeOf } from "./outcome.js";
-import { parallelIn } from "./pulumi-options.js";
 import type { Rehearsal } from "./rehearsal-schema.js";
 import { type RehearseOptions, runOnCopy } from "./run-on-copy.js";
-
-/** What the copy of the state lacks, or why it may be out of date. */
-const stateNotes = ({ document }: OriginalStack, { state }: StackLock): readonly string[] => [
-  ...(state === "locked"
-    ? ["The stack is locked: a run may be changing what the rehearsal has just read."]
-    : []),
-  ...(document.deployment.pending_operations?.length
-    ? [
-        `A run is in progress or was interrupted: the state contains pending operations. To see what it left behind and what to do, run: ${ownCommand("repair")}`,
-      ]
-    : []),
-];
 
 /**
  * Reads the account and the stack, and runs Pulumi on a copy of both. The service gets lists only; the
@@ -32,12 +18,10 @@ const stateNotes = ({ document }: OriginalStack, { state }: StackLock): readonly
  * the service cannot be read
  */
 export const rehearse = async (options: RehearseOptions & StackOptions): Promise<Rehearsal> => {
-  const { operation, args, say } = options;
+  const { operation, say } = options;
   const stack = await openStack(options);
-  const lock = await stack.readLock();
   const original = await readOriginal(stack);
-  const parallel = parallelIn(args);
-  const { accounts, conditions, notes } = await rehearsedAccounts(original, options, parallel);
+  const { accounts, conditions, notes } = await readAccounts(original, options);
   say(`Rehearsing pulumi ${operation} on a copy …`);
   const run = await runOnCopy({ ...options, original, accounts });
   const { deployment } = await exportStack(stack.place, "clear");
@@ -50,9 +34,18 @@ export const rehearse = async (options: RehearseOptions & StackOptions): Promise
   const state = operation === "up" ? { state: original.document } : {};
   const workload = preview && workloadOf(operation, { preview, ...state });
   const totalSeconds = workload ? forecast(workload, conditions).totalSeconds : 0;
+  const isUnfinished = Boolean(deployment.pending_operations?.length);
   return {
     ...{ operation, ...stack.names, plan: conditions.plan, parallel: conditions.parallel },
     outcome: { ...outcomeOf(run, original), totalSeconds },
-    notes: [...stateNotes(original, lock), ...notes, ...run.missing],
+    notes: [
+      ...(isUnfinished
+        ? [
+            `A run is in progress or was interrupted: the state contains pending operations. To see what it left behind and what to do, run: ${ownCommand("repair")}`,
+          ]
+        : []),
+      ...notes,
+      ...run.missing,
+    ],
   };
 };

@@ -4,22 +4,17 @@ import type { Switches } from "../../emulator/index.js";
 import { jsonIn } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/kernel/type-tokens.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
-import { CommandFailure, messageOf } from "../command.js";
+import { CommandFailure } from "../command.js";
 import {
   definitionOfType,
   type PreviewStep,
   previewIn,
   resourcesInState,
+  type StateResource,
 } from "../pulumi/stack-documents.js";
-import type { RehearsedAccount, RehearsedAccountOptions } from "./accounts.js";
+import type { AccountReadingOptions, RehearsedAccount } from "./accounts.js";
 import { type EmulatedAccount, emulateAccount } from "./emulated-account.js";
-import {
-  type OriginalStack,
-  readOther,
-  stackReferencesIn,
-  unknownStackIn,
-} from "./original-stack.js";
-import { asksToRefresh, excluding, forPreview, namesTargets } from "./pulumi-options.js";
+import type { OriginalStack } from "./original-stack.js";
 import { CopiedStack } from "./stack-copy.js";
 
 const withMetadata = z.object({
@@ -98,12 +93,10 @@ const previewErrorsIn = (printed: string): readonly EngineError[] => {
 };
 
 /** Options of every rehearsal. */
-export interface RehearseOptions extends RehearsedAccountOptions {
+export interface RehearseOptions extends AccountReadingOptions {
   readonly operation: "up" | "destroy";
-  /** Options for `pulumi up` or `pulumi destroy`. */
-  readonly args: readonly string[];
-  /** Types of other packages that are run, too. */
-  readonly also?: readonly string[];
+  /** URNs of the only resources to run. Default: all. */
+  readonly target?: readonly string[];
   /** What is known about the service. */
   readonly switches?: Partial<Switches>;
 }
@@ -119,124 +112,95 @@ const changing = /create|update|delete|replace|import/;
 
 const ownTypes = new Set([typeToken(ownershipKind), "pulumi:pulumi:Stack"]);
 
-const isRun = (type: string, custom: boolean, also: readonly string[] = []): boolean =>
-  !custom ||
-  ownTypes.has(type) ||
-  /^pulumi:(providers:|pulumi:StackReference$)/.test(type) ||
-  definitionOfType(type) !== undefined ||
-  also.includes(type);
+/** Whether a resource reaches beyond the account: none of these is run. */
+const isForeign = ({ type = "", custom }: Partial<StateResource>): boolean =>
+  custom === true &&
+  !ownTypes.has(type) &&
+  !/^pulumi:(providers:|pulumi:StackReference$)/.test(type) &&
+  definitionOfType(type) === undefined;
 
-/** Resources of the state that reach beyond the account. */
-const foreignIn = ({ original, also }: RunSetup): readonly string[] =>
-  resourcesInState(original.document).flatMap(({ type, urn, custom }) =>
-    isRun(type, custom === true, also) ? [] : [urn],
-  );
+const foreignIn = ({ original }: RunSetup): readonly string[] =>
+  resourcesInState(original.document)
+    .filter(isForeign)
+    .map(({ urn }) => urn);
 
 const previews = { up: ["preview"], destroy: ["destroy", "--preview-only"] } as const;
 
-/** A preview on the copy, with the outputs of the stacks that the program turns out to refer to. */
-const previewOn = async (
-  copy: CopiedStack,
-  { operation, original, args }: RunSetup,
-  leaving: readonly string[],
-) => {
-  const missing: string[] = [];
-  const asked = new Set<string>();
-  const isAdded = async (name: string): Promise<boolean> => {
-    // The copy itself is there.
-    if (asked.has(name)) return false;
-    asked.add(name);
-    try {
-      await copy.addStack(await readOther(original.stack, name, "clear"));
-      return true;
-    } catch (error) {
-      missing.push(`Cannot copy the outputs of the stack ${name}: ${messageOf(error)}`);
-      return false;
-    }
-  };
-  for (const name of stackReferencesIn(original.document)) await isAdded(name);
-  const words = [...previews[operation], "--json"];
-  for (;;) {
-    const ended = await copy.pulumi([...words, ...leaving, ...forPreview(args)]);
-    const errors = previewErrorsIn(ended.stdout);
-    const unknown = unknownStackIn(errors.map(({ message }) => message));
-    // It is new in the program, so no state has it.
-    if (ended.code !== 0 && unknown !== undefined && (await isAdded(unknown))) continue;
-    const preview = ended.code === 0 ? previewIn(ended.stdout) : undefined;
-    if (ended.code === 0 && !preview)
-      throw new CommandFailure(
-        "Nothing was rehearsed: cannot read the Pulumi preview. Use Pulumi 3.254 or later.",
-      );
-    return { ended, errors, preview, missing };
-  }
+const optionsOf = ({ target = [], parallel }: RunSetup): readonly string[] => [
+  ...target.flatMap((urn) => ["--target", urn]),
+  ...(parallel ? ["--parallel", String(parallel)] : []),
+];
+
+/** What the run will do, or why Pulumi refuses before it begins. */
+const previewOn = async (copy: CopiedStack, setup: RunSetup) => {
+  const words = [...previews[setup.operation], "--json", ...optionsOf(setup)];
+  const ended = await copy.pulumi(words);
+  const preview = ended.code === 0 ? previewIn(ended.stdout) : undefined;
+  if (ended.code === 0 && !preview)
+    throw new CommandFailure(
+      "Nothing was rehearsed: cannot read the Pulumi preview. Use Pulumi 3.254 or later.",
+    );
+  return { ended, preview, errors: previewErrorsIn(ended.stdout) };
 };
 
 const isDeletion = ({ op }: PreviewStep): boolean => op === "delete";
 
-/** Changes to what reaches beyond the account: none of them is run. */
-const foreignSteps = ({ also }: RunSetup, steps: readonly PreviewStep[]): readonly PreviewStep[] =>
-  steps.filter(({ op, newState, oldState }) => {
-    const { type = "", custom = false } = newState ?? oldState ?? {};
-    return changing.test(op) && !isRun(type, custom, also);
-  });
-
-/** @throws CommandFailure if Pulumi cannot leave out what reaches beyond the account */
-const assertExcludable = (args: readonly string[], foreign: readonly PreviewStep[]): void => {
-  const kept = foreign.find((step) => !isDeletion(step));
-  if (!kept || !namesTargets(args)) return;
-  throw new CommandFailure(
-    `The run would change ${kept.urn}, which is not an object in the account, and Pulumi cannot exclude resources if --target is used. Rehearse without --target, or allow the resource's type with --also.`,
-    2,
+/**
+ * Keeps a run from what reaches beyond the account.
+ *
+ * @returns the URNs of these resources, and options that leave out those that would be changed
+ * @throws CommandFailure if Pulumi cannot leave them out
+ */
+const leaveOut = async (
+  copy: CopiedStack,
+  setup: RunSetup,
+  steps: readonly PreviewStep[],
+): Promise<{ readonly leftOut: readonly string[]; readonly options: readonly string[] }> => {
+  const { operation, target } = setup;
+  const foreign = steps.filter(
+    ({ op, newState, oldState }) => changing.test(op) && isForeign(newState ?? oldState ?? {}),
   );
+  const kept = foreign.filter((step) => !isDeletion(step)).map(({ urn }) => urn);
+  if (kept.length > 0 && target)
+    throw new CommandFailure(
+      `The run would change ${kept[0]}, which is not an object in the account, and Pulumi cannot exclude resources if --target is used. Rehearse without --target.`,
+      2,
+    );
+  const gone = new Set(steps.filter(isDeletion).map(({ urn }) => urn));
+  const deleted = foreignIn(setup).filter((urn) => gone.has(urn));
+  // Excluded, what is deleted would keep everything that it depends on.
+  if (operation === "up" && deleted.length > 0) await copy.detach(deleted);
+  const options = kept.flatMap((urn) => ["--exclude", urn]);
+  return { leftOut: [...new Set([...kept, ...deleted])], options };
 };
 
 /**
- * Previews the run and runs it, whatever options a person gives: the preview shows what reaches
- * beyond the account. The run goes on after a refusal, so that each of them is met.
+ * Previews the run and runs it: the preview shows what reaches beyond the account. The run goes on
+ * after a refusal, so that each of them is met.
  */
 const runIn = async (copy: CopiedStack, emulated: readonly EmulatedAccount[], setup: RunSetup) => {
-  const { operation, args } = setup;
-  // A refresh would also call the services of the other resources. A destroy has them detached.
-  const unread = operation === "up" && asksToRefresh(args) ? foreignIn(setup) : [];
-  const ahead = await previewOn(copy, setup, excluding(unread, args));
-  const { preview, missing } = ahead;
-  const foreign = foreignSteps(setup, preview?.steps ?? []);
-  const gone = new Set(preview?.steps.filter(isDeletion).map(({ urn }) => urn));
-  const leftOut = new Set([
-    ...[...unread, ...foreign.map(({ urn }) => urn)],
-    ...foreignIn(setup).filter((urn) => gone.has(urn)),
-  ]);
+  const { preview, errors, ...ahead } = await previewOn(copy, setup);
   const before = emulated.map(({ calls }) => calls.length);
   let { ended } = ahead;
+  let leftOut: readonly string[] = [];
   const engine = new EngineEvents();
   if (preview) {
-    assertExcludable(args, foreign);
-    const [deleted, kept] = [true, false].map((is) =>
-      [...leftOut].filter((urn) => gone.has(urn) === is),
-    );
-    // Excluded, what is deleted would keep everything that it depends on.
-    if (operation === "up" && deleted?.length) await copy.detach(deleted);
-    const leaving = excluding(kept ?? [], args);
-    const words = [operation, "--yes", "--skip-preview", "--continue-on-error", "--json"];
-    // The copy is examined afterwards, so its stack stays.
-    const given = args.filter((arg) => arg !== "--remove");
-    ended = await copy.pulumi([...words, ...leaving, ...given], engine.take);
-  } else engine.errors.push(...ahead.errors);
+    const leaving = await leaveOut(copy, setup, preview.steps);
+    leftOut = leaving.leftOut;
+    const words = [setup.operation, "--yes", "--skip-preview", "--continue-on-error", "--json"];
+    ended = await copy.pulumi([...words, ...leaving.options, ...optionsOf(setup)], engine.take);
+  } else engine.errors.push(...errors);
   return {
-    ...{ engine, preview },
+    ...{ engine, preview, leftOut },
     succeeded: ended.code === 0,
     said: ended.lastLines.filter((line) => !eventSchema.safeParse(jsonIn(line)).success),
     calls: emulated.flatMap(({ calls }, place) => calls.slice(before[place])),
-    /** URNs of resources that are not run, as they reach beyond the account. */
-    leftOut: [...leftOut],
     /** The state after the run. */
     after: await copy.readState(),
-    /** The objects of each account before and after the run. */
-    accounts: emulated.map(({ profile, before: old, objects }) => ({
-      ...{ profile, before: old, after: objects() },
-    })),
+    /** The objects of each account after the run. */
+    accounts: emulated.map(({ names, objects }) => ({ names, objects: objects() })),
     /** What could not be copied, each a sentence. */
-    missing: [...emulated.flatMap((account) => account.missing), ...missing],
+    missing: emulated.flatMap(({ missing }) => missing),
   };
 };
 
@@ -255,7 +219,6 @@ export const runOnCopy = async (setup: RunSetup): Promise<RehearsedRun> => {
     for (const account of accounts)
       emulated.push(await emulateAccount(account, original.document, switches));
     copy = new CopiedStack(original, {
-      detached: operation === "destroy" ? foreignIn(setup) : [],
       variables: Object.assign({}, ...emulated.map(({ variables }) => variables)),
       addresses: {
         starts: emulated.map(({ address }) => address),
@@ -263,7 +226,7 @@ export const runOnCopy = async (setup: RunSetup): Promise<RehearsedRun> => {
       },
       signal,
     });
-    await copy.copy();
+    await copy.copy(operation === "destroy" ? foreignIn(setup) : []);
     const run = await runIn(copy, emulated, setup);
     signal.throwIfAborted();
     return run;

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
   addressesVariable,
@@ -8,29 +8,19 @@ import {
 import { CommandFailure } from "../command.js";
 import { privateFolder } from "../pulumi/own-folders.js";
 import { type CommandOptions, type Ended, runCommand } from "../pulumi/processes.js";
-import { saltOfStack, stackFile } from "../pulumi/project-files.js";
 import { lightRun, pulumiStops } from "../pulumi/pulumi-cli.js";
-import { type StackExport, type StateResource, stackExportIn } from "../pulumi/stack-documents.js";
 import {
-  configWithoutWaysOut,
-  type OriginalStack,
-  type OtherStack,
-  readOther,
-  withoutWaysOut,
-} from "./original-stack.js";
-
-/** A resource as a component, which has no provider: its deletion calls nobody. */
-const asComponent = ({ id: _, provider: __, ...resource }: StateResource): StateResource => ({
-  ...resource,
-  custom: false,
-});
+  resourcesInState,
+  type StackExport,
+  type StateResource,
+  stackExportIn,
+} from "../pulumi/stack-documents.js";
+import { configWithoutWaysOut, type OriginalStack, withoutWaysOut } from "./original-stack.js";
 
 interface CopyOptions {
-  /** Resources that are detached from the start. */
-  readonly detached: readonly string[];
   /**
-   * Variables that point every profile at its emulator; all other settings of these profiles are
-   * removed.
+   * Variables that point every profile at its emulator; all other settings by which a program may
+   * reach an account are removed.
    */
   readonly variables: Readonly<Record<string, string>>;
   /** The run calls no other. */
@@ -39,15 +29,14 @@ interface CopyOptions {
 }
 
 const environmentOf = (
-  original: OriginalStack,
+  env: NodeJS.ProcessEnv,
   { variables, addresses }: CopyOptions,
   folder: string,
 ): NodeJS.ProcessEnv => {
-  const { env } = original.stack;
   const direct = ["127.0.0.1", env.NO_PROXY ?? env.no_proxy].filter(Boolean).join(",");
   const cache = join(folder, "cache");
   return {
-    ...withoutWaysOut(original),
+    ...withoutWaysOut(env),
     ...lightRun(env),
     PULUMI_BACKEND_URL: `file://${join(folder, "backend")}`,
     // Nobody knows it, so that the copy holds no secret that anybody can read.
@@ -64,6 +53,12 @@ const environmentOf = (
     PULUMI_CONVERSATION_REHEARSAL: "true",
   };
 };
+
+/** A resource as a component, which has no provider: its deletion calls nobody. */
+const asComponent = ({ id: _, provider: __, ...resource }: StateResource): StateResource => ({
+  ...resource,
+  custom: false,
+});
 
 /**
  * A stack in a folder that only this user can read, with its own backend, passphrase, and settings;
@@ -83,20 +78,28 @@ export class CopiedStack {
   ) {
     const { folder } = this.#place;
     for (const name of ["backend", "cache"]) mkdirSync(join(folder, name), { mode: 0o700 });
-    this.#env = environmentOf(original, options, folder);
+    this.#env = environmentOf(original.stack.env, options, folder);
   }
 
   /**
    * Copies the state, the configuration, and what the other stacks of the backend hold.
    *
+   * @param detached as in `detach`
    * @throws CommandFailure if Pulumi refuses the copy
    */
-  async copy(): Promise<void> {
-    await this.detach(this.options.detached);
-    await this.#putConfig();
-    const { stack, states } = this.original;
-    const others = states.holdings.filter(({ own }) => !own).map((held) => held.stack);
-    for (const name of new Set(others)) await this.addStack(await readOther(stack, name));
+  async copy(detached: readonly string[]): Promise<void> {
+    const { project, stack } = this.original.stack.names;
+    await this.#putConfig(await this.#create(project, stack));
+    // Organizations have stacks of equal names; the copy has one organization.
+    const copied = new Set([`${project}/${stack}`]);
+    for (const other of this.original.others) {
+      const name = `${other.project}/${other.stack}`;
+      if (copied.has(name)) continue;
+      copied.add(name);
+      const cwd = await this.#create(other.project, other.stack);
+      await this.#putResources(cwd, other.stack, other.resources);
+    }
+    await this.detach(detached);
   }
 
   /**
@@ -111,35 +114,24 @@ export class CopiedStack {
     return this.#run(words, resolve(place.folder, env.PULUMI_OPTION_CWD ?? "."), streamed);
   }
 
-  /** Puts another stack beside it. */
-  async addStack(other: OtherStack | undefined): Promise<void> {
-    const { names } = this.original.stack;
-    if (!other || (other.project === names.project && other.stack === names.stack)) return;
-    const { project, stack, resources } = other;
-    await this.#putState(project, stack, { version: 3, deployment: { resources: [...resources] } });
-  }
-
   /**
-   * Makes the copy's deletion of these resources call nobody, as that of a component. Their places
-   * in the order of deletions stay.
+   * Puts the original state back, in which the deletion of these resources calls nobody, as that of
+   * a component. Their places in the order of deletions stay.
    */
   detach(urns: readonly string[]): Promise<void> {
     const { document, stack } = this.original;
-    const { resources, pending_operations: _, ...rest } = document.deployment;
     const detached = new Set(urns);
-    const changed = (resources ?? []).map((each) =>
+    const resources = resourcesInState(document).map((each) =>
       detached.has(each.urn) ? asComponent(each) : each,
     );
-    const deployment = { ...rest, resources: changed };
-    return this.#putState(stack.names.project, stack.names.stack, { ...document, deployment });
+    const { project, stack: name } = stack.names;
+    return this.#putResources(this.#projectFolder(project), name, resources);
   }
 
-  /** Reads its state. */
+  /** Reads its state, secrets in plain text. */
   async readState(): Promise<StackExport> {
     const { project, stack } = this.original.stack.names;
-    const words = ["stack", "export", "--stack", stack];
-    const { stdout } = await this.#succeed(words, this.#projectFolder(project));
-    return stackExportIn(stdout) ?? { version: 3, deployment: {} };
+    return this.#exported(this.#projectFolder(project), stack, "--show-secrets");
   }
 
   #run(args: readonly string[], cwd: string, options: CommandOptions = {}): Promise<Ended> {
@@ -164,24 +156,7 @@ export class CopiedStack {
 
   /** A folder that Pulumi takes for that of a project: it keeps the configuration of copies there. */
   #projectFolder(project: string): string {
-    const path = join(this.#place.folder, `project-${encodeURIComponent(project)}`);
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    const settings = JSON.stringify({ name: project, runtime: "nodejs" });
-    writeFileSync(join(path, "Pulumi.yaml"), settings, { mode: 0o600 });
-    return path;
-  }
-
-  /** Creates a stack in the copy's backend, unless it exists, and replaces its state. */
-  async #putState(project: string, stack: string, state: StackExport): Promise<void> {
-    const cwd = this.#projectFolder(project);
-    const file = join(cwd, "Pulumi.yaml");
-    if (!stackFile(file, stack)) await this.#succeed(["stack", "init", stack, "--no-select"], cwd);
-    const secrets = { type: "passphrase", state: { salt: saltOfStack(file, stack) } };
-    // Pulumi warns if a state names no Pulumi version.
-    const manifest = { time: new Date().toISOString(), magic: "", version: "" };
-    const deployment = { manifest, ...state.deployment, secrets_providers: secrets };
-    const document = JSON.stringify({ ...state, deployment });
-    await this.#succeed(["stack", "import", "--stack", stack], cwd, document);
+    return join(this.#place.folder, `project-${encodeURIComponent(project)}`);
   }
 
   get #configFile(): string {
@@ -189,17 +164,39 @@ export class CopiedStack {
     return join(this.#projectFolder(project), `Pulumi.${stack}.yaml`);
   }
 
-  async #putConfig(): Promise<void> {
-    const { project, stack } = this.original.stack.names;
+  /** Creates an empty stack, and returns the folder of its project. */
+  async #create(project: string, stack: string): Promise<string> {
     const cwd = this.#projectFolder(project);
-    const config = [...configWithoutWaysOut(this.original)];
+    mkdirSync(cwd, { recursive: true, mode: 0o700 });
+    const settings = JSON.stringify({ name: project, runtime: "nodejs" });
+    writeFileSync(join(cwd, "Pulumi.yaml"), settings, { mode: 0o600 });
+    await this.#succeed(["stack", "init", stack, "--no-select"], cwd);
+    return cwd;
+  }
+
+  async #exported(cwd: string, stack: string, ...options: string[]): Promise<StackExport> {
+    const words = ["stack", "export", "--stack", stack, ...options];
+    const { stdout } = await this.#succeed(words, cwd);
+    return stackExportIn(stdout) ?? { version: 3, deployment: {} };
+  }
+
+  /** Replaces the resources of a stack. Pulumi encrypts the secrets in them. */
+  async #putResources(
+    cwd: string,
+    stack: string,
+    resources: readonly StateResource[],
+  ): Promise<void> {
+    const { version, deployment } = await this.#exported(cwd, stack);
+    const document = JSON.stringify({ version, deployment: { ...deployment, resources } });
+    await this.#succeed(["stack", "import", "--stack", stack], cwd, document);
+  }
+
+  async #putConfig(cwd: string): Promise<void> {
+    const { stack } = this.original.stack.names;
+    const config = [...configWithoutWaysOut(this.original.config)];
     const plain = config.flatMap(([key, { text = "", secret }]) => (secret ? [] : [[key, text]]));
-    const content = {
-      encryptionsalt: saltOfStack(join(cwd, "Pulumi.yaml"), stack),
-      config: Object.fromEntries(plain),
-    };
-    // Every JSON document is a YAML document, too.
-    writeFileSync(this.#configFile, JSON.stringify(content), { mode: 0o600 });
+    // Pulumi has written the salt there. Every JSON value is a YAML value, too.
+    appendFileSync(this.#configFile, `config: ${JSON.stringify(Object.fromEntries(plain))}\n`);
     for (const [key, { text = "", secret }] of config) {
       if (!secret) continue;
       // Pulumi removes one line break at the end.

@@ -12,7 +12,7 @@ import {
   seededChange,
   seedObstacles,
 } from "../support/rehearsed-account.js";
-import { listKeys, scopes } from "../support/specification.js";
+import { listKeys } from "../support/specification.js";
 import { type StrictService, startStrictService } from "../support/strict-service.js";
 
 const rounds = Number(process.env.REHEARSE_ROUNDS ?? 1);
@@ -131,20 +131,16 @@ test.each(
     const first = await realRun(place, change.before);
     expect(first.code === 0 ? "" : first.output).toBe("");
     const wanted = seedObstacles(strict, change);
-    const isReader = change.obstacles.includes("scope");
-    if (isReader) strict.scopes = [scopes.R];
-    // Else a client that may only read rehearses for the one that deploys.
-    const asItself = isReader ? ["--as-scopes", "read"] : [];
     const known = objectsOf(place);
     const state = project.state();
     const before = strict.calls.length;
-    const { code, rehearsal } = await rehearse(place, wanted, ...asItself, "--", "--parallel", "1");
+    const { code, rehearsal } = await rehearse(place, wanted, "--parallel", "1");
     expect(strict.calls.slice(before).filter(({ method }) => method !== "GET")).toEqual([]);
     expect(project.state()).toBe(state);
 
     const { outcome } = rehearsal;
     const from = strict.calls.length;
-    const foretold = outcome.refusals.filter(({ later }) => !later);
+    const foretold = outcome.refusals;
     const isPreview = foretold.some(({ operation }) => operation === "preview");
     const words = isPreview ? ["preview"] : ["up", "--yes", "--skip-preview", "--parallel", "1"];
     const real = await realRun(place, wanted, words);

@@ -1,35 +1,12 @@
-import { readFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import { join } from "node:path";
-import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DriftResult } from "../../cli/drift/drift.js";
 import type { Rehearsal } from "../../cli/rehearse/rehearsal-schema.js";
 import { scopes } from "../../provider/service/operations.js";
-import { pageCommands } from "../docs/page-commands.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
-import { closeServer, listenHere } from "../support/loopback-server.js";
-import { pageShell } from "../support/page-shell.js";
 import { rehearsedProgram } from "../support/rehearsed-program.js";
 
 let project: EmulatedProject;
-let quiet: Server;
 let reader: Readonly<Record<string, string>>;
-/** The same, at a token URL that does not tell what it grants. */
-let untold: Readonly<Record<string, string>>;
-
-/** The token URL of an emulator without what it tells of scopes. */
-const quietTokens = (tokenUrl: string): Server =>
-  createServer(async (request, response) => {
-    const answer = await fetch(tokenUrl, {
-      method: "POST",
-      headers: { "content-type": "application/x-www-form-urlencoded" },
-      body: await buffer(request),
-    });
-    const { scope: _, ...grant }: Record<string, unknown> = JSON.parse(await answer.text());
-    response.writeHead(answer.status, { "content-type": "application/json" });
-    response.end(JSON.stringify(grant));
-  });
 
 beforeAll(async () => {
   project = await emulatedProject(
@@ -44,15 +21,10 @@ beforeAll(async () => {
     scopes: [scopes.read, scopes.interactionRead],
   });
   const own = { CONVERSATION_CLIENT_ID: "reader", CONVERSATION_CLIENT_SECRET: clientSecret };
-  quiet = quietTokens(project.emulator.tokenUrl);
   reader = { ...own, DESCRIBE: "second" };
-  untold = { ...reader, CONVERSATION_TOKEN_URL: await listenHere(quiet) };
 });
 
-afterAll(async () => {
-  await project?.close();
-  if (quiet) await closeServer(quiet);
-});
+afterAll(() => project?.close());
 
 const json = async (args: readonly string[], environment: Readonly<Record<string, string>>) => {
   const { code, output, errors } = await project.tool([...args, "--json"], environment);
@@ -68,11 +40,10 @@ const rehearse = async (
   return { code, ...said };
 };
 
-const assumed =
-  /^The client in these settings may only read.*To specify its scopes, use --as-scopes\.$/;
+const assumed = /^The client may only read, .* assumes that another client deploys/;
 
 test("a client that may only read rehearses for another one, with the scopes of the service", async () => {
-  const { code, outcome, notes } = await rehearse({ ...untold, WITHOUT: "bot" });
+  const { code, outcome, notes } = await rehearse({ ...reader, WITHOUT: "bot" });
   expect(outcome.refusals).toEqual([]);
   expect(outcome.steps.map(({ operation, kind }) => [operation, kind])).toEqual([
     ["update", "Authentication"],
@@ -85,16 +56,6 @@ test("a client that may only read rehearses for another one, with the scopes of 
     ),
   ).toHaveLength(1);
   expect(code).toBe(0);
-});
-
-test("with the scopes of the client that deploys it says what that one will be refused", async () => {
-  const refused = await rehearse(untold, "--as-scopes", "read,interaction.manage");
-  expect(refused).toMatchObject({ code: 3, outcome: { passes: false } });
-  expect(refused.outcome.refusals).toMatchObject([{ kind: "Authentication", operation: "update" }]);
-  expect(refused.outcome.refusals[0]?.reason).toContain(scopes.manage);
-  const { code, output } = await project.pulumi(["up", "--yes", "--skip-preview"], reader);
-  expect(code).not.toBe(0);
-  expect(output).toContain(scopes.manage);
 });
 
 test("drift says which kind could not be read, and goes on with the others", async () => {
@@ -129,13 +90,3 @@ test.each([
     expect(named(200).filter((name) => !name.startsWith("GET "))).toEqual([]);
   },
 );
-
-test("the guide's line names the scopes of the client that deploys, so that nothing is assumed", async () => {
-  const shell = pageShell(project);
-  const lines = pageCommands.filter(({ page }) => page === "docs/guides/pipelines.md");
-  expect(lines).toHaveLength(1);
-  for (const { text } of lines) expect(await shell(text, reader)).toMatchObject({ code: 0 });
-  const comment = readFileSync(join(project.folder, "comment.md"), "utf8");
-  expect(comment).toContain("will succeed");
-  expect(comment).not.toContain("assumes");
-});

@@ -35,7 +35,7 @@ beforeEach(() => {
     `case "$2" in
   forecast) echo "3 min 20 s"; exit \${FORECAST:-0} ;;
   drift) [ "$DRIFT" = 1 ] || echo "### Drift: nothing"; exit \${DRIFT:-0} ;;
-  rehearse) echo "### Rehearsal: done in 3 min"; exit \${REHEARSE:-0} ;;
+  rehearse) echo "will succeed"; exit \${REHEARSE:-0} ;;
 esac`,
   );
 });
@@ -100,13 +100,14 @@ test("the report is a preview, a forecast, the drift and a rehearsal, marked for
   const report = written();
   expect(report).toMatch(/^<!-- conversation prod -->\n## Stack `prod`\n/);
   const found = ["Preview: + 2 to create", "within 30 minutes", "### Drift: nothing"];
-  for (const text of [...found, "### Rehearsal: done"]) expect(report).toContain(text);
+  for (const text of [...found, "Rehearsal: the service will accept every step"])
+    expect(report).toContain(text);
   expect(calls()).toEqual([
     opened,
     "pulumi preview --stack prod --diff --non-interactive --color never",
     "npx pulumi-conversation forecast --stack prod --max-minutes 30",
     "npx pulumi-conversation drift --stack prod --markdown",
-    "npx pulumi-conversation rehearse --stack prod --markdown",
+    "npx pulumi-conversation rehearse --stack prod",
   ]);
 });
 
@@ -208,7 +209,7 @@ test("whatever others wrote stays text in a report, however long it is", {
   timeout: 120_000,
 }, async () => {
   const ours =
-    /^(|<!-- conversation prod -->|## Stack `prod`|<\/?details>|… \d+ more lines|<summary>(Preview: (done|2 to create, 1 unchanged)|Forecast: within 30 minutes)<\/summary>)$/;
+    /^(|<!-- conversation prod -->|## Stack `prod`|<\/?details>|… \d+ more lines|<summary>(Preview: (done|2 to create, 1 unchanged)|Forecast: within 30 minutes|Rehearsal: the service will accept every step)<\/summary>)$/;
   program("pulumi", `cat "${folder}/preview"`);
   program("npx", `[ "$2" = forecast ] && cat "${folder}/preview" || cat "${folder}/drift"`);
   const property = fc.asyncProperty(
@@ -392,7 +393,7 @@ describe.each(jobsByCode)("%s in %s", (command, job, name, ends) => {
     }
     if (job === "report") {
       for (const text of parts) expect(written()).toContain(text);
-      if (command !== "rehearse") expect(written().includes("<strong>")).toBe(end === 1);
+      expect(written().includes("<strong>")).toBe(end === 1);
     }
     if (job === "drift" && code !== "1") expect(written("summary.md")).toContain("### Drift");
   });

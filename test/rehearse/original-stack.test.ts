@@ -1,12 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  configWithoutWaysOut,
-  profilesOf,
-  stackReferencesIn,
-  unknownStackIn,
-  withoutWaysOut,
-} from "../../cli/rehearse/original-stack.js";
+import { accountNames } from "../../cli/rehearse/accounts.js";
+import { configWithoutWaysOut, withoutWaysOut } from "../../cli/rehearse/original-stack.js";
 import { describeSettings, readSettings } from "../../provider/service/settings.js";
 
 const stackWith = (env: NodeJS.ProcessEnv, config: Readonly<Record<string, string>>) => ({
@@ -37,9 +32,9 @@ test("no profile of a copied stack finds a way out, and the program's own values
     fc.property(fc.array(setting, { maxLength: 40 }), fc.array(own), (settings, owned) => {
       const all = [...settings, ...owned];
       const original = stackWith(named(all, "environment"), named(all, "config"));
-      const environment = withoutWaysOut(original);
-      const config = configWithoutWaysOut(original);
-      for (const of of [undefined, ...profilesOf(original), "eu", "my-eu", "us_2"])
+      const environment = withoutWaysOut(original.stack.env);
+      const config = configWithoutWaysOut(original.config);
+      for (const of of [undefined, ...accountNames(original), "eu", "my-eu", "us_2"])
         expect(() =>
           readSettings({ environment, config: (key) => config.get(key)?.text }, of),
         ).toThrow("baseUrl is missing");
@@ -52,43 +47,19 @@ test("no profile of a copied stack finds a way out, and the program's own values
 });
 
 test("what the project file says does not come back where the copy has no such setting", () => {
-  const config = configWithoutWaysOut(
-    stackWith({}, { "conversation:plan": "basic", "conversation:eu.put": "keep", "shop:put": "x" }),
-  );
-  expect([...config].map(([key, { text }]) => [key, text])).toEqual([
+  const { config } = stackWith({}, { "conversation:plan": "basic", "shop:put": "x" });
+  expect([...configWithoutWaysOut(config)].map(([key, { text }]) => [key, text])).toEqual([
     ["conversation:plan", ""],
-    ["conversation:eu.put", ""],
     ["shop:put", "x"],
   ]);
 });
 
 test("a profile has the name of its configuration, where the environment gives its address", () => {
   const env = { CONVERSATION_MY_EU_BASE_URL: "a", CONVERSATION_US_BASE_URL: "b" };
-  expect(profilesOf(stackWith(env, { "conversation:my-eu.clientId": "x" }))).toEqual([
-    ...["my-eu", "us"],
+  const config = { "conversation:my-eu.clientId": "x" };
+  expect(accountNames(stackWith(env, config))).toEqual(["my-eu", "us"]);
+  expect(accountNames(stackWith({}, config))).toEqual([undefined]);
+  expect(accountNames(stackWith({ CONVERSATION_BASE_URL: "a", ...env }, {}))).toEqual([
+    ...[undefined, "my_eu", "us"],
   ]);
-  expect(profilesOf(stackWith({}, { "conversation:my-eu.clientId": "x" }))).toEqual([]);
-});
-
-test("the stacks that a state refers to are named once each, as the program calls them", () => {
-  const reference = (name: string) => ({
-    urn: `urn:pulumi:prod::shop::pulumi:pulumi:StackReference::${name}`,
-    type: "pulumi:pulumi:StackReference",
-    id: name,
-    inputs: { name },
-    external: true,
-  });
-  const names = ["organization/infra/prod", "infra/prod", "organization/infra/prod"];
-  const other = { urn: "urn:pulumi:prod::shop::a:b:C::c", type: "a:b:C", inputs: { name: "c" } };
-  const resources = [...names.map(reference), other];
-  expect(stackReferencesIn({ version: 3, deployment: { resources } })).toEqual(names.slice(0, 2));
-  expect(stackReferencesIn({ version: 3, deployment: {} })).toEqual([]);
-});
-
-test("the first stack that Pulumi does not know is found in what it says", () => {
-  const said = ["preview failed", 'Preview failed: unknown stack "organization/infra/prod"'];
-  expect(unknownStackIn(said)).toBe("organization/infra/prod");
-  expect(unknownStackIn(["Preview failed: organization name must be 'organization'"])).toBe(
-    undefined,
-  );
 });

@@ -4,7 +4,6 @@ import fc from "fast-check";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { driftMarkdown } from "../../cli/drift/report.js";
-import { rehearsalMarkdown } from "../../cli/rehearse/rehearsal-report.js";
 import { codeSpan, markdownTable } from "../../cli/terminal/columns.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { inertOutput, inertText } from "../../provider/kernel/text.js";
@@ -31,7 +30,7 @@ const pieces = [
   ],
   ...["\n::error::owned", "::stop-commands::x", "##[error]owned", "##vso[task.setvariable]x", "\r"],
   ...["`", "``", "|", "\\", "\\|", "![x](https://evil.example/x.png)", "@octocat", "&#64;octocat"],
-  ...["<img src=x>", "</details>", "<!-- pulumi-conversation rehearse -->", "# title", "[a](b)"],
+  ...["<img src=x>", "</details>", "<!-- pulumi-conversation drift -->", "# title", "[a](b)"],
   ...["secrets.", "*/", "${x}", '"', "'", "a", "orders", " ", "長い"],
 ];
 
@@ -244,7 +243,7 @@ describe("Markdown", () => {
     );
   });
 
-  test("the comments of drift and rehearse", () => {
+  test("the comment of drift", () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         const object = { kind: "Channel", name: text, id: text };
@@ -260,38 +259,12 @@ describe("Markdown", () => {
             unread: [{ kind: "Channel", problem: text }],
           },
         } as never);
-        const rehearsal = rehearsalMarkdown({
-          ...{ operation: "up", project: "shop", stack: "prod", plan: "basic", parallel: 8 },
-          outcome: {
-            ...{
-              passes: false,
-              totalSeconds: 1,
-              totalCalls: 3,
-              objects: 7,
-              leftOut: [text],
-              calls: [],
-            },
-            steps: [{ urn: "u", ...object, operation: "update", properties: [text] }],
-            refusals: [
-              {
-                urn: "u",
-                ...object,
-                operation: "delete",
-                reason: text,
-                inTheWay: [{ ...object, path: text, managed: "stack", stack: text }],
-              },
-            ],
-            undeclared: [object],
-          },
-          notes: [text],
-        });
-        for (const comment of [drift, rehearsal].map((one) => inertOutput(one, false))) {
-          expect(comment).not.toMatch(active);
-          expect(withoutCode(comment)).not.toMatch(harmful);
-          expect(comment.split("<!--").length - 1).toBeGreaterThanOrEqual(1);
-          expect(withoutCode(comment).split("<!--")).toHaveLength(2);
-          expect(comment).toMatch(/^<!-- pulumi-conversation (drift shop\/prod|rehearse) -->\n/);
-        }
+        const comment = inertOutput(drift, false);
+        expect(comment).not.toMatch(active);
+        expect(withoutCode(comment)).not.toMatch(harmful);
+        expect(comment.split("<!--").length - 1).toBeGreaterThanOrEqual(1);
+        expect(withoutCode(comment).split("<!--")).toHaveLength(2);
+        expect(comment).toMatch(/^<!-- pulumi-conversation drift shop\/prod -->\n/);
       }),
       { ...times, numRuns: 100 },
     );

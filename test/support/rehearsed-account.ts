@@ -56,7 +56,7 @@ const all = (version: number): readonly DeclaredItem[] => [
 ];
 
 /** What stands in the way, put there by somebody else. */
-export type SeededObstacle = "user" | "name" | "limit" | "scope" | "hidden";
+export type SeededObstacle = "user" | "name" | "limit" | "hidden";
 
 /** A change of a random account, and what stands in its way. */
 export interface SeededChange {
@@ -67,14 +67,7 @@ export interface SeededChange {
   readonly choice: number;
 }
 
-const obstacle = fc.constantFrom<SeededObstacle>(
-  "user",
-  "user",
-  "name",
-  "limit",
-  "scope",
-  "hidden",
-);
+const obstacle = fc.constantFrom<SeededObstacle>("user", "user", "name", "limit", "hidden");
 
 export const seededChange: fc.Arbitrary<SeededChange> = fc
   .record({

@@ -64,10 +64,10 @@ case $? in
 esac
 
 # 3: the service refuses the run.
-npx pulumi-conversation rehearse --stack "$stack" --markdown >"$work/out" 2>"$work/errors"
+npx pulumi-conversation rehearse --stack "$stack" >"$work/out" 2>"$work/errors"
 case $? in
-  0) markdown ;;
-  3) failed=1; markdown ;;
+  0) block 'Rehearsal: the service will accept every step' ;;
+  3) failed=1; block 'Rehearsal: <strong>the service will refuse a step</strong>' ;;
   *) failure 'Rehearsal: <strong>failed</strong>' ;;
 esac
 
