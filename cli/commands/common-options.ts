@@ -2,7 +2,6 @@ import { parseSwitch, type Switches } from "../../emulator/service/switches.js";
 import { type Plan, plans } from "../../provider/service/plans.js";
 import {
   choiceOption,
-  flagOption,
   type OptionSpec,
   parsedOption,
   textOption,
@@ -33,7 +32,6 @@ export const switchesOption = (doc: string): OptionSpec<Partial<Switches>> =>
 export const selectionOptions = {
   include: textsOption("<what...>", "Include only these objects; see below."),
   exclude: textsOption("<what...>", "Exclude these objects; see below."),
-  withDependencies: flagOption("Also include what these objects refer to."),
 };
 
 /** What these options mean, for the help. */
@@ -41,5 +39,4 @@ export const selectionHelp = `
 How to specify objects in --include and --exclude:
   a kind                Channel, client-application, …
   a name                orders-bot, or with * for any characters: test-*
-  a kind and a name     Channel:custom.*
   an ID                 as the service shows it`;

@@ -10,17 +10,14 @@ export const importCommand = command({
     "Pulumi project folder. It reads the account with list calls, and never writes to it.",
   details: `${selectionHelp}
 
-With --apply, the command runs pulumi import --file <pipe> --generate-code=false
---protect=false --yes. What it hands to Pulumi is never on disk.
-Each object gets the same name as in an export. The command refuses objects that are
-already in a state, objects with another stack's mark, and Pulumi versions before 3.254.
-Without --with-secrets, the first value that the program sets for a secret counts as the
-imported one.`,
+With --apply, the command runs pulumi import --file <file> --generate-code=false
+--protect=false --yes. No secret is in the file: the first value that the program sets for
+one counts as the imported value. Each object gets the same name as in an export. The
+command omits, but lists, objects that are already in a state, and objects with another
+stack's mark.`,
   options: {
     apply: flagOption("Import the objects into the stack's state."),
     ...selectionOptions,
-    skipManaged: flagOption("Skip, instead of refusing, objects that a stack already manages."),
-    withSecrets: flagOption("Store the service's secrets encrypted in the state."),
     profile: profileOption("Read this profile's account."),
     stack: stackOption("Import into this stack (default: the selected one)."),
   },

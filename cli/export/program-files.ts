@@ -1,6 +1,6 @@
 import { referencesIn } from "../../provider/definition/fields.js";
 import { naturalKey } from "../../provider/definition/kinds.js";
-import { ownCommand, packageName, packageVersion } from "../../provider/kernel/package.js";
+import { packageName, packageVersion } from "../../provider/kernel/package.js";
 import { yamlText } from "../../provider/kernel/text.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Settings, settingTable } from "../../provider/service/settings.js";
@@ -10,7 +10,7 @@ import { codeSpan, markdownTable, withCount } from "../terminal/columns.js";
 import type { PlannedResource, ProgramPlan } from "./program-plan.js";
 import {
   declarationText,
-  fieldMembers,
+  membersText,
   type ProgramSecret,
   quotedText,
   secretKeys,
@@ -82,144 +82,60 @@ export const projectFiles = (
     [".gitignore", "node_modules/\n"],
   ]);
 
-/** The content of a project's README. */
-interface ReadmeContent {
-  readonly names: ProjectNames;
-  readonly baseUrl: string;
-  readonly plan: ProgramPlan;
-  readonly secrets: readonly ProgramSecret[];
-  /** Sentences about what could not be read. */
-  readonly notes: readonly string[];
-}
-
 /** An object by its natural key: `channel "custom.kiosk"`. */
 export const objectLabel = ({ definition, fields, id }: ObjectInputs): string => {
   const name = fields[naturalKey(definition)];
   return `${definition.noun} ${typeof name === "string" ? quotedText(name) : id}`;
 };
 
-const label = ({ object }: PlannedResource): string => codeSpan(objectLabel(object));
-
-/** A section with a table after its paragraphs; nothing without rows. */
-const tableSection = (
-  title: string,
-  paragraphs: readonly string[],
-  columns: readonly string[],
-  rows: readonly (readonly string[])[],
-): readonly string[] =>
-  rows.length === 0 ? [] : [`## ${title}`, ...paragraphs, markdownTable(columns, rows).join("\n")];
-
-const isManaged = ({ object }: PlannedResource): boolean => object.mark !== undefined;
-
 const importLine = "pulumi import --file import.json --generate-code=false --protect=false --yes";
 
-const steps = ({ names: { stack }, secrets, plan }: ReadmeContent): readonly string[] => [
-  "```sh",
-  // This package first if the registry does not have it.
-  ...[packedPackage()?.command ?? []].flat(),
-  "npm install",
-  `pulumi stack init ${stack}`,
-  "# Pulumi asks for each value:",
-  "pulumi config set --secret conversation:clientSecret",
-  ...(secrets.length > 0 ? ["# For each secret in the table below:"] : []),
-  ...secrets.slice(0, 1).map(({ key }) => `pulumi config set --secret ${key}`),
-  ...(plan.declared.every(isManaged) ? [] : [importLine]),
-  "pulumi preview",
-  "```",
-];
-
-const secretRows = ({ secrets }: ReadmeContent): readonly string[] =>
-  tableSection(
-    "Secrets to set",
-    [
-      "These files contain no secrets. The first value that you set is assumed to match the service, so a run " +
-        "writes it only when its object changes. Set each secret with `pulumi config set --secret <key>`.",
-    ],
+const secretRows = (secrets: readonly ProgramSecret[]): readonly string[] =>
+  markdownTable(
     ["Key", "Object", "Member"],
-    secrets.map(({ key, resource, path }) => [codeSpan(key), label(resource), codeSpan(path)]),
-  );
-
-const undeclaredRows = ({ plan: { declared } }: ReadmeContent): readonly string[] =>
-  tableSection(
-    "Members that the program does not declare",
-    [
-      "These members exist only in the service, whose description does not have them. Any of them may be a secret, so no file " +
-        "contains their values. The service is documented to refuse them, so no run sends them: a member may disappear when a " +
-        "run changes its object.",
-    ],
-    ["Object", "Member"],
-    declared.flatMap((resource) =>
-      (resource.object.undeclared ?? []).map((path) => [label(resource), codeSpan(path)]),
+    secrets.map(({ key, resource: { object }, path }) =>
+      [key, objectLabel(object), path].map((text) => codeSpan(text)),
     ),
   );
 
-const managedRows = ({ plan: { declared }, names }: ReadmeContent): readonly string[] =>
-  tableSection(
-    "Managed by a stack",
-    [
-      "These objects already have a program and are not in `import.json`, because only one stack can manage an object. You " +
-        "can read and compare them as they are. To move one here, move its resource; `pulumi stack --show-urns` shows the URN:",
-      `\`\`\`sh\npulumi state move --source <their stack> --dest ${names.stack} <urn>\n\`\`\``,
-      "Then run `pulumi up` here, which writes the new mark, and remove the resource from its old program. If the stack no longer exists, " +
-        `release the object with ${codeSpan(ownCommand("orphans --release --id <id>"))}, and then export again.`,
-    ],
-    ["Object", "Stack", "Resource"],
-    declared.filter(isManaged).map((resource) => {
-      const [stack = "", name = ""] = resource.object.mark?.label.split(" ") ?? [];
-      return [label(resource), codeSpan(stack), codeSpan(name)];
-    }),
-  );
-
-const nothingDeclared = ({ plan: { skipped } }: ReadmeContent): readonly string[] => {
-  const why = skipped.some(({ object }) => object.mark)
-    ? "Objects that a stack manages already have a program. To declare them too, export with `--managed`."
-    : "";
-  return ["## Next steps", `There is nothing to import. ${why}`.trim()];
-};
-
-const skippedRows = ({ plan: { skipped, lookedUp } }: ReadmeContent): readonly string[] => [
-  ...tableSection(
-    "Looked up, not managed",
-    [],
-    ["Object", "ID"],
-    lookedUp.map((resource) => [label(resource), codeSpan(resource.object.id)]),
-  ),
-  ...tableSection(
-    "Omitted",
-    [],
-    ["Object", "ID", "Why"],
-    skipped.map(({ object, reason }) => [
-      codeSpan(objectLabel(object)),
-      codeSpan(object.id),
-      codeSpan(reason),
-    ]),
-  ),
-];
-
-const nextSteps = (content: ReadmeContent): readonly string[] => [
-  "## Next steps",
-  steps(content).join("\n"),
-  content.plan.declared.every(isManaged)
-    ? "There is nothing to import, because stacks already manage all objects. Until you move them here as shown below, the preview " +
-      "shows them as new and `up` refuses to create them."
-    : "The preview shows no changes. The import makes no calls to the service; it only records which object belongs " +
-      "to which resource. The first `pulumi up` writes the dependencies into the state, so run it before you delete " +
-      "anything.",
-];
-
 /** The page that says what to do next. */
-export const projectReadme = (content: ReadmeContent): string => {
-  const { names, baseUrl, plan, notes } = content;
+export const projectReadme = (
+  { project, stack }: ProjectNames,
+  { declared }: ProgramPlan,
+  secrets: readonly ProgramSecret[],
+): string => {
+  const steps = [
+    // This package first if the registry does not have it.
+    ...[packedPackage()?.command ?? []].flat(),
+    "npm install",
+    `pulumi stack init ${stack}`,
+    "# Pulumi asks for each value:",
+    "pulumi config set --secret conversation:clientSecret",
+    ...(secrets.length > 0 ? ["# For each secret in the table below:"] : []),
+    ...secrets.slice(0, 1).map(({ key }) => `pulumi config set --secret ${key}`),
+    importLine,
+    "pulumi preview",
+  ];
   const blocks = [
-    `# ${names.project}`,
-    `${withCount(plan.declared.length, "object")} from the conversation account at ${baseUrl}, as a Pulumi program.`,
-    ...(plan.declared.length === 0 ? nothingDeclared(content) : nextSteps(content)),
-    ...secretRows(content),
-    ...undeclaredRows(content),
-    ...managedRows(content),
-    ...skippedRows(content),
-    ...(notes.length === 0 ? [] : ["## Not read"]),
-    ...notes.map((note) => `- ${codeSpan(note, 1_000)}`),
+    `# ${project}`,
+    `${withCount(declared.length, "object")} from a conversation account, as a Pulumi program.`,
+    "## Next steps",
+    ...(declared.length === 0
+      ? ["There is nothing to import."]
+      : [
+          ["```sh", ...steps, "```"].join("\n"),
+          "The preview shows no changes. The import makes no calls to the service; it only records which object belongs " +
+            "to which resource. The first `pulumi up` writes the dependencies into the state, so run it before you delete " +
+            "anything.",
+        ]),
+    ...(secrets.length === 0
+      ? []
+      : [
+          "## Secrets to set",
+          "These files contain no secrets. The first value that you set is assumed to match the service, so a run " +
+            "writes it only when its object changes. Set each secret with `pulumi config set --secret <key>`.",
+          secretRows(secrets).join("\n"),
+        ]),
   ];
   return `${blocks.join("\n\n")}\n`;
 };
@@ -251,7 +167,7 @@ const membersOf = (
     ),
   );
   return [
-    ...fieldMembers(definition.fields, given, {
+    ...membersText(definition.fields, given, {
       reference: (to, id) => plan.find(to.kind, id)?.variable ?? quotedText(id),
       secret: (path) => `secrets.${keyOf(resource, path)}`,
     }),
@@ -262,12 +178,9 @@ const membersOf = (
 /** Variables that are referred to. */
 const usedVariables = (plan: ProgramPlan): ReadonlySet<string> =>
   new Set(
-    plan.declared.flatMap((resource) => targetsOf(resource, plan).map(({ variable }) => variable)),
-  );
-
-const targetsOf = ({ object }: PlannedResource, plan: ProgramPlan): readonly PlannedResource[] =>
-  referencesIn(object.definition.fields, object.fields).flatMap(({ to, id }) =>
-    typeof id === "string" ? (plan.find(to.kind, id) ?? []) : [],
+    plan.declared
+      .flatMap(({ object: { definition, fields } }) => referencesIn(definition.fields, fields))
+      .flatMap(({ to, id }) => plan.find(to.kind, String(id))?.variable ?? []),
   );
 
 const declarations = (

@@ -9,12 +9,10 @@ import type { ObjectInputs } from "../inventory/object-inputs.js";
 
 /** Selects objects of an account. */
 export interface SelectionOptions {
-  /** Each is a kind, a name with `*` for any text, `kind:name`, or an ID. Default: everything. */
+  /** Each is a kind, a name with `*` for any text, or an ID. Default: everything. */
   readonly include?: readonly string[];
   /** The same, for objects to omit. */
   readonly exclude?: readonly string[];
-  /** Also select what the chosen objects refer to, transitively; not what is excluded. */
-  readonly withDependencies?: boolean;
 }
 
 /** Kinds as people write them: `ClientApplication`, `client-application`, `clientapplications`. */
@@ -37,26 +35,9 @@ const patternOf = (text: string): RegExp => {
 const matcher = (word: string): ((object: ObjectInputs) => boolean) => {
   const kind = kindNamed(word);
   if (kind) return ({ definition }) => definition === kind;
-  const [first = "", ...rest] = word.split(":");
-  const qualified = rest.length > 0 ? kindNamed(first) : undefined;
-  const text = qualified ? rest.join(":") : word;
-  const pattern = patternOf(text);
-  return (object) =>
-    (!qualified || object.definition === qualified) &&
-    (object.id === text || pattern.test(nameOf(object)));
+  const pattern = patternOf(word);
+  return (object) => object.id === word || pattern.test(nameOf(object));
 };
-
-/** The words of a filter that match nothing in the account. */
-const idleWords = (objects: readonly ObjectInputs[], words: readonly string[]) =>
-  words.filter((word) => !kindNamed(word) && !objects.some(matcher(word)));
-
-/** Objects of an account by kind and ID. */
-const objectsById = (objects: readonly ObjectInputs[]): ReadonlyMap<string, ObjectInputs> =>
-  new Map(objects.map((object) => [`${object.definition.kind} ${object.id}`, object]));
-
-/** Kind and ID of everything that an object refers to. */
-const usedBy = ({ definition, fields }: ObjectInputs): readonly string[] =>
-  referencesIn(definition.fields, fields).map(({ to, id }) => `${to.kind} ${id}`);
 
 /**
  * The selected objects, in the order of the account.
@@ -65,36 +46,27 @@ const usedBy = ({ definition, fields }: ObjectInputs): readonly string[] =>
  */
 export const selected = (
   objects: readonly ObjectInputs[],
-  { include = [], exclude = [], withDependencies: follows = false }: SelectionOptions,
+  { include, exclude = [] }: SelectionOptions,
 ): readonly ObjectInputs[] => {
-  const [idle] = idleWords(objects, include);
+  const idle = include?.find((word) => !kindNamed(word) && !objects.some(matcher(word)));
   if (idle !== undefined)
     throw new CommandFailure(
       `--include ${JSON.stringify(idle)} matches no kind, object name, or object ID. ` +
         `Kinds: ${resources.map(({ kind }) => kind).join(", ")}.`,
     );
-  const excluders = exclude.map(matcher);
-  const isExcluded = (object: ObjectInputs) => excluders.some((matches) => matches(object));
-  const includers = include.map(matcher);
-  const chosen = objects.filter(
+  const [includers, excluders] = [include?.map(matcher), exclude.map(matcher)];
+  return objects.filter(
     (object) =>
-      !isExcluded(object) &&
-      (includers.length === 0 || includers.some((matches) => matches(object))),
+      !excluders.some((matches) => matches(object)) &&
+      (includers?.some((matches) => matches(object)) ?? true),
   );
-  const all = new Set(chosen);
-  const byId = objectsById(follows ? objects : []);
-  // The loop also visits what it adds.
-  for (const object of all)
-    for (const used of usedBy(object).flatMap((key) => byId.get(key) ?? []))
-      if (!isExcluded(used)) all.add(used);
-  return objects.filter((object) => all.has(object));
 };
 
 /** The names that a program gives a resource. */
 interface ResourceNames {
   /** Logical name, such as `orders-bot`: no other resource of its kind has it. */
   readonly logical: string;
-  /** Variable, such as `ordersBot`: no other resource of the program has it. */
+  /** Variable, such as `participantOrdersBot`: no other resource of the program has it. */
   readonly variable: string;
 }
 
@@ -132,17 +104,6 @@ const capital = (word: string): string => {
 /** `ordersBot` of `orders`, `bot`. */
 export const camelCase = (words: readonly string[]): string =>
   words.map((word, place) => (place === 0 ? word.toLowerCase() : capital(word))).join("");
-
-/** Names that a module cannot give to a constant, or that the generated files use themselves. */
-const reserved = new Set(
-  (
-    "abstract any arguments as async await boolean break case catch class config const continue debugger declare " +
-    "default delete do else enum eval export exports extends false finally for from function get global if " +
-    "implements import in infinity instanceof interface let module nan new null number object of package private " +
-    "protected public pulumi require return secrets set static string super switch symbol this throw true try type " +
-    "typeof undefined unknown var void while with yield __dirname __filename __proto__"
-  ).split(" "),
-);
 
 const hashOf = (text: string): string => hash("sha256", text).slice(0, 6);
 
@@ -198,30 +159,18 @@ const logicalNames = (objects: readonly ObjectInputs[]) => {
   });
 };
 
-const isName = (text: string): boolean => /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(text);
-
-const variableOf = (words: readonly string[], kind: readonly string[], isShared: boolean) => {
-  const plain = camelCase(words);
-  if (isName(plain))
-    return isShared || reserved.has(plain.toLowerCase()) ? camelCase([...words, ...kind]) : plain;
-  return camelCase([...kind, ...words]);
-};
-
 /**
- * Names of all objects of an account. One that a stack manages keeps its logical name there. The
- * names of others depend on the objects alone, not on which of them a program declares: a name that
- * another kind also uses gets the kind as a suffix, a second one of a kind a hash of its ID.
+ * Names of all objects of an account. One that this stack made keeps its logical name. The names of
+ * others depend on the objects alone, not on which of them a program declares: a second one of a
+ * kind gets a hash of its ID as a suffix. Variables begin with the kind, so none is a reserved word.
  */
 export const resourceNames = (
   objects: readonly ObjectInputs[],
 ): ReadonlyMap<ObjectInputs, ResourceNames> => {
-  const names = logicalNames(objects);
-  const uses = Map.groupBy(names, ({ words }) => camelCase(words));
   const taken = new Set<string>();
   return new Map(
-    names.map(({ object, logical, words }) => {
-      const isShared = (uses.get(camelCase(words))?.length ?? 0) > 1;
-      const plain = variableOf(words, kindWords(object), isShared);
+    logicalNames(objects).map(({ object, logical, words }) => {
+      const plain = camelCase([...kindWords(object), ...words]);
       const variable = taken.has(plain) ? `${plain}${hashOf(object.id)}` : plain;
       taken.add(variable);
       return [object, { logical, variable }];
@@ -240,11 +189,6 @@ interface SkippedObject {
   readonly reason: string;
 }
 
-export interface PlanProgramOptions extends SelectionOptions {
-  /** Declare also what a stack manages. */
-  readonly managed?: boolean;
-}
-
 /** What a program does with each object of an account. */
 export interface ProgramPlan {
   /** In the order in which an account is set up. */
@@ -257,11 +201,8 @@ export interface ProgramPlan {
 }
 
 /** Why this program does not declare an existing object. */
-const obstacle = (
-  { mark, problem }: ObjectInputs,
-  { managed = false }: PlanProgramOptions,
-): string | undefined =>
-  mark && !managed ? `the object carries a stack's mark: ${mark.label}` : problem;
+const obstacle = ({ mark, problem }: ObjectInputs): string | undefined =>
+  mark ? `the object carries a stack's mark: ${mark.label}` : problem;
 
 /** A resource as commands print it. */
 export const printedResource = ({
@@ -286,35 +227,35 @@ const byKindAndName = (a: PlannedResource, b: PlannedResource): number =>
  */
 export const planProgram = (
   objects: readonly ObjectInputs[],
-  options: PlanProgramOptions,
+  options: SelectionOptions,
 ): ProgramPlan => {
   const names = resourceNames(objects);
   const meant = selected(objects, options);
-  const isFree = (object: ObjectInputs): boolean => obstacle(object, options) === undefined;
-  const free = new Set(meant.filter(isFree));
-  const used = new Set([...free].flatMap(usedBy));
-  const named = (object: ObjectInputs): PlannedResource => ({
-    object,
-    ...(names.get(object) ?? { logical: object.id, variable: object.id }),
-  });
-  const inOrder = (isWanted: (object: ObjectInputs) => boolean) =>
-    objects.filter(isWanted).map(named).toSorted(byKindAndName);
-  const declared = inOrder((object) => free.has(object));
-  const lookedUp = inOrder(
-    (object) => !free.has(object) && used.has(`${object.definition.kind} ${object.id}`),
+  const free = new Set(meant.filter((object) => obstacle(object) === undefined));
+  const keyOf = ({ definition, id }: ObjectInputs) => `${definition.kind} ${id}`;
+  const used = new Set(
+    [...free].flatMap(({ definition, fields }) =>
+      referencesIn(definition.fields, fields).map(({ to, id }) => `${to.kind} ${id}`),
+    ),
   );
-  const byId = objectsById(objects);
-  const planned = new Map([...declared, ...lookedUp].map((each) => [each.object, each]));
+  const inOrder = (isWanted: (object: ObjectInputs) => boolean): readonly PlannedResource[] =>
+    objects
+      .filter(isWanted)
+      .map((object) => ({
+        object,
+        ...(names.get(object) ?? { logical: object.id, variable: object.id }),
+      }))
+      .toSorted(byKindAndName);
+  const declared = inOrder((object) => free.has(object));
+  const lookedUp = inOrder((object) => !free.has(object) && used.has(keyOf(object)));
+  const planned = new Map([...declared, ...lookedUp].map((each) => [keyOf(each.object), each]));
   return {
     declared,
     lookedUp,
     skipped: meant.flatMap((object) => {
-      const reason = obstacle(object, options);
+      const reason = obstacle(object);
       return reason === undefined ? [] : [{ object, reason }];
     }),
-    find: (kind, id) => {
-      const object = byId.get(`${kind} ${id}`);
-      return object && planned.get(object);
-    },
+    find: (kind, id) => planned.get(`${kind} ${id}`),
   };
 };

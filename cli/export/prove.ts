@@ -1,18 +1,9 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { createService } from "../../emulator/hub/service.js";
-import type { StoredObject } from "../../emulator/index.js";
-import { paths } from "../../emulator/listener.js";
-import { isId } from "../../provider/kernel/object-id.js";
 import { packageName, packageRoot } from "../../provider/kernel/package.js";
-import { readMark } from "../../provider/lifecycle/ownership/mark.js";
-import { resources } from "../../provider/resources/index.js";
-import { defaultScopes } from "../../provider/service/operations.js";
-import type { Settings } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";
 import { ensurePulumi } from "../get-pulumi/get-pulumi.js";
-import type { ObjectInputs } from "../inventory/object-inputs.js";
 import { privateFolder } from "../pulumi/own-folders.js";
 import { runCommand } from "../pulumi/processes.js";
 import {
@@ -23,40 +14,9 @@ import {
   type PulumiCli,
 } from "../pulumi/pulumi-cli.js";
 import { previewIn } from "../pulumi/stack-documents.js";
-import { randomSecret, serveRun, unpaced, variablesFor } from "../rehearse/emulated-account.js";
+import type { RehearsedAccount } from "../rehearse/accounts.js";
+import { emulateAccount } from "../rehearse/emulated-account.js";
 import type { Progress } from "../terminal/progress.js";
-
-/** A time for services that give none; any will do. */
-const unknownTime = "2000-01-01T00:00:00.000Z";
-
-/** Everything that the service shows of an object except its mark. */
-const copyOf = ({ id, wire, created, modified }: ObjectInputs): StoredObject => ({
-  ...wire,
-  id,
-  description: readMark(wire.description).description,
-  created: created ?? unknownTime,
-  modified: modified ?? unknownTime,
-});
-
-/** Serves the same objects under the same IDs; returns the variables that lead a program to them. */
-const serveCopy = async (objects: readonly ObjectInputs[], { platformName, profile }: Settings) => {
-  const service = createService({ switches: { platformName } });
-  service.store.replaceAll(
-    Object.fromEntries(
-      resources.map((definition) => [
-        definition.collection,
-        objects.filter((object) => object.definition === definition && isId(object.id)).map(copyOf),
-      ]),
-    ),
-  );
-  const client = { clientId: "proof", clientSecret: randomSecret() };
-  service.clients.put({ ...client, scopes: defaultScopes });
-  const { address, close } = await serveRun(service);
-  const urls = { baseUrl: address + paths.base, tokenUrl: address + paths.token };
-  // The account's rates, and its Redis, do not apply to the emulator.
-  const variables = variablesFor({ ...client, ...urls, ...unpaced, platformName }, profile);
-  return { variables, close };
-};
 
 /** The generated source uses no TypeScript syntax except imports. */
 const plainSource = (source: string): string =>
@@ -85,6 +45,8 @@ const plainProgram = (files: ReadonlyMap<string, string>): ReadonlyMap<string, s
   ]);
 
 const longestMs = 600_000;
+
+const emptyState = { version: 3, deployment: {} };
 
 const sdkFolder = (): string =>
   dirname(createRequire(__filename).resolve("@pulumi/pulumi/package.json"));
@@ -139,9 +101,7 @@ interface ProofOptions {
   readonly isEmpty: boolean;
   /** Keys of the secrets that the program asks for. */
   readonly secrets: readonly string[];
-  /** All of the account. */
-  readonly objects: readonly ObjectInputs[];
-  readonly settings: Settings;
+  readonly account: RehearsedAccount;
   readonly progress: Progress;
   readonly signal?: AbortSignal;
 }
@@ -174,7 +134,7 @@ export const prove = async (options: ProofOptions): Promise<Proof> => {
   const { progress, signal, secrets, isEmpty, stack } = options;
   const cli = await ensurePulumi({ progress, signal });
   const step = progress.step("Importing the export on an emulator with the same account");
-  const { variables, close } = await serveCopy(options.objects, options.settings);
+  const { variables, close } = await emulateAccount(options.account, emptyState, {});
   const { folder, remove } = privateFolder("conversation-proof-");
   const env = environment(folder, cli, variables);
   const run = async (...args: readonly string[]): Promise<string> => {

@@ -2,10 +2,11 @@ import { basename, resolve } from "node:path";
 import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
+import { defaultScopes } from "../../provider/service/operations.js";
 import type { Settings } from "../../provider/service/settings.js";
-import { importFileText, ownershipId, personalPart } from "../import/import-entries.js";
-import type { ObjectInputs } from "../inventory/object-inputs.js";
+import { importFileText, newOwnershipId } from "../import/import-entries.js";
 import { type AccountOptions, readAccountInputs } from "../inventory/open-account.js";
+import type { AccountReading } from "../inventory/read-account.js";
 import { textTable, withCount, wrapped } from "../terminal/columns.js";
 import type { CommandWork } from "../terminal/progress.js";
 import { notReadLines } from "../terminal/report.js";
@@ -20,10 +21,10 @@ import {
 } from "./program-files.js";
 import {
   type PlannedResource,
-  type PlanProgramOptions,
   type ProgramPlan,
   planProgram,
   printedResource,
+  type SelectionOptions,
 } from "./program-plan.js";
 import type { Proof } from "./prove.js";
 
@@ -49,14 +50,6 @@ export const exportSchema = z.strictObject({
   files: z.array(z.string()),
   resources: z.array(z.strictObject(resource)).describe("Objects that the program declares"),
   lookedUp: z.array(z.strictObject(resource)).describe("Objects that the program only looks up"),
-  managed: z
-    .array(
-      z.strictObject({
-        ...resource,
-        mark: z.string().describe("Project, stack, and logical name of its resource"),
-      }),
-    )
-    .describe("Resources that a stack manages and that are not in `import.json`"),
   skipped: z.array(z.strictObject({ kind: z.string(), id: z.string(), reason: z.string() })),
   secrets: z
     .array(
@@ -76,31 +69,21 @@ export const exportSchema = z.strictObject({
   proof: z.exactOptional(proofSchema).describe("With --prove"),
 });
 
-export interface ExportOptions extends AccountOptions, PlanProgramOptions {
-  /** Folder to write; new or empty. */
+export interface ExportOptions extends AccountOptions, SelectionOptions {
+  /** Folder to write; new or empty. Its name becomes that of the project. */
   readonly out: string;
-  /** Default: the name of the folder. */
-  readonly project?: string;
-  /** The stack that the configuration is written for. */
-  readonly toStack: string;
 }
 
 /** What an export found and wrote. */
 export interface ExportResult {
   readonly folder: string;
   readonly settings: Settings;
-  /** All of the account. */
-  readonly objects: readonly ObjectInputs[];
+  readonly reading: AccountReading;
   readonly names: ProjectNames;
   readonly plan: ProgramPlan;
   readonly source: ProgramSource;
   /** Sentences about what could not be read. */
   readonly notes: readonly string[];
-  /**
-   * The import file of everything that the program declares, including what another stack still
-   * manages.
-   */
-  readonly wholeImport: string;
   /** Text of each file of the export. */
   readonly texts: ReadonlyMap<string, string>;
 }
@@ -123,35 +106,19 @@ export const runExport = async (options: ExportOptions): Promise<ExportResult> =
   const folder = resolve(options.folder ?? process.cwd(), options.out);
   assertEmpty(folder);
   const { settings, reading, objects, notes } = await readAccountInputs(options);
-  const names = {
-    project: options.project ?? projectName(basename(folder)),
-    stack: options.toStack,
-  };
+  const names = { project: projectName(basename(folder)), stack: "prod" };
   const plan = planProgram(objects, options);
   const { profile } = options;
   const source = programSource(plan, profile);
-  const ownership = ownershipId(names, personalPart(settings.baseUrl, names));
-  const importText = (resources: readonly PlannedResource[]): string =>
-    importFileText(resources, { ownership, profile }, names);
+  const ownership = newOwnershipId(names);
   const files = new Map([
     ...projectFiles(names, settings, profile),
     ["index.ts", source.text],
-    ["import.json", importText(plan.declared.filter(({ object }) => !object.mark))],
-    [
-      "README.md",
-      projectReadme({
-        ...{ names, plan, notes },
-        baseUrl: reading.baseUrl,
-        secrets: source.secrets,
-      }),
-    ],
+    ["import.json", importFileText(plan.declared, { ownership, profile }, names)],
+    ["README.md", projectReadme(names, plan, source.secrets)],
   ]);
   writeNewFiles(folder, files);
-  return {
-    ...{ folder, settings, objects, names, plan, source, notes },
-    wholeImport: importText(plan.declared),
-    texts: files,
-  };
+  return { folder, settings, reading, names, plan, source, notes, texts: files };
 };
 
 /** What `export --json` prints. */
@@ -166,10 +133,6 @@ export const exportJson = (
     files: [...texts.keys()],
     resources: plan.declared.map(printedResource),
     lookedUp: plan.lookedUp.map(printedResource),
-    managed: plan.declared.flatMap((resource) => {
-      const { mark } = resource.object;
-      return mark ? [{ ...printedResource(resource), mark: mark.label }] : [];
-    }),
     skipped: plan.skipped.map(({ object, reason }) => ({
       kind: object.definition.kind,
       id: object.id,
@@ -202,38 +165,26 @@ const countTable = ({ plan }: ExportResult): readonly string[] => {
     : textTable(["kind", "declared", "looked up"], rows);
 };
 
-/** The README names all of them. */
+/** More omitted objects are only counted. */
 const mostSkipped = 20;
 
-const skippedLines = ({ plan: { skipped }, folder }: ExportResult): readonly string[] => [
-  ...skipped
-    .slice(0, mostSkipped)
-    .flatMap(({ object, reason }) =>
-      wrapped(`Omitted: ${objectLabel(object)} (ID ${object.id}): ${reason}.`, width),
-    ),
-  ...(skipped.length > mostSkipped
-    ? wrapped(
-        `Omitted: ${skipped.length - mostSkipped} more objects; ${folder}/README.md lists them.`,
-        width,
-      )
-    : []),
-  ...(skipped.some(({ object }) => object.mark)
-    ? wrapped("Managed objects already have a program. To declare them too, use --managed.", width)
-    : []),
-];
-
-const readmeLines = ({ plan: { declared }, folder }: ExportResult): readonly string[] => {
-  const count = (has: (object: ObjectInputs) => unknown): number =>
-    declared.filter(({ object }) => has(object)).length;
-  const lines: readonly (readonly [number, string])[] = [
-    [count(({ mark }) => mark), "Managed by a stack, so not in import.json"],
-    [count(({ undeclared }) => undeclared), "With members that the program does not declare"],
+const skippedLines = ({ plan: { skipped } }: ExportResult): readonly string[] => {
+  const more = skipped.length - mostSkipped;
+  return [
+    ...skipped
+      .slice(0, mostSkipped)
+      .flatMap(({ object, reason }) =>
+        wrapped(`Omitted: ${objectLabel(object)} (ID ${object.id}): ${reason}.`, width),
+      ),
+    ...(more > 0 ? [`Omitted: ${more} more objects; --json lists them.`] : []),
   ];
-  return lines.flatMap(([number, what]) =>
-    number === 0
-      ? []
-      : wrapped(`${what}: ${withCount(number, "object")}; see ${folder}/README.md.`, width),
-  );
+};
+
+const undeclaredLines = ({ plan: { declared } }: ExportResult): readonly string[] => {
+  const count = declared.filter(({ object }) => object.undeclared).length;
+  if (count === 0) return [];
+  const what = "With members that the program does not declare";
+  return [`${what}: ${withCount(count, "object")}; --json lists them.`];
 };
 
 const nextSteps = ({ source, folder, plan }: ExportResult): readonly string[] => {
@@ -260,7 +211,7 @@ export const exportReport = (result: ExportResult, proof?: Proof): string => {
     ...countTable(result),
     "",
     ...skippedLines(result),
-    ...readmeLines(result),
+    ...undeclaredLines(result),
     ...notReadLines(notes),
     ...wrapped(`Wrote ${withCount(texts.size, "file")} to ${folder}.`, width),
     ...proofLines(proof),
@@ -280,14 +231,13 @@ export const exportAndProve = async ({
   const result = await runExport(options);
   if (!isProved) return { result, proof: undefined };
   const { prove } = await import("./prove.js");
-  const { texts, names, settings, source, objects, plan, wholeImport } = result;
-  const { progress, signal } = options;
+  const { texts, names, settings, source, reading, plan } = result;
+  const { progress, signal, profile } = options;
   const proof = await prove({
-    files: new Map([...texts, ["import.json", wholeImport]]),
-    isEmpty: plan.declared.length === 0,
-    stack: names.stack,
+    ...{ files: texts, stack: names.stack, isEmpty: plan.declared.length === 0 },
     secrets: source.secrets.map(({ key }) => key),
-    ...{ objects, settings, progress, signal },
+    account: { names: [profile], settings, reading, scopes: defaultScopes },
+    ...{ progress, signal },
   });
   return { result, proof };
 };

@@ -1,5 +1,4 @@
-import { hash, randomBytes } from "node:crypto";
-import { hostname, userInfo } from "node:os";
+import { randomBytes } from "node:crypto";
 import { withoutSecrets } from "../../provider/definition/fields.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
@@ -10,7 +9,6 @@ import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
 import type { Holding, StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
 import { type Properties, stateInputs, stateOutputs } from "../../provider/lifecycle/resource.js";
 import { CommandFailure } from "../command.js";
-import { objectLabel } from "../export/program-files.js";
 import { resourceNames, type SelectionOptions, selected } from "../export/program-plan.js";
 import { judgeObjects } from "../inventory/inventory.js";
 import type { ObjectInputs } from "../inventory/object-inputs.js";
@@ -37,36 +35,19 @@ interface EntryOptions {
   /** ID of the stack's `Ownership`. */
   readonly ownership: string;
   readonly profile?: string | undefined;
-  /** Include the secrets that the service shows. Default: each is undisclosed. */
-  readonly withSecrets?: boolean;
 }
 
-/** Project, stack, and a unique part: the ID of an `Ownership` that is not in a state yet. */
-export const ownershipId = ({ project, stack }: StackNames, own: string): string =>
-  `${project}/${stack}/${own}`;
-
-/**
- * The unique part of an `Ownership` that is written to a file: the same whenever a person exports
- * an account on one machine, different for everybody else.
- */
-export const personalPart = (baseUrl: string, names: StackNames): string => {
-  let user = "";
-  try {
-    user = userInfo().username;
-  } catch {
-    // A user of the machine without a name.
-  }
-  const parts = [hostname(), user, baseUrl, names.project, names.stack];
-  return hash("sha256", parts.join("\n")).slice(0, 16);
-};
+/** The ID of an `Ownership` that is not in a state yet: project, stack, and a unique part. */
+export const newOwnershipId = ({ project, stack }: StackNames): string =>
+  `${project}/${stack}/${randomBytes(8).toString("hex")}`;
 
 /** The entry of an object, secrets in the engine's wire format. */
 export const entryOf = (
   { object: { definition, id, fields, created, modified }, logical }: Candidate,
-  { ownership, profile, withSecrets }: EntryOptions,
+  { ownership, profile }: EntryOptions,
 ): ImportEntry => {
   const properties: Properties = {
-    fields: withSecrets ? fields : withoutSecrets(definition.fields, fields),
+    fields: withoutSecrets(definition.fields, fields),
     owner: `${ownership}/${logical}`,
     ...(profile ? { profile } : {}),
     record: { ...(created ? { created } : {}), ...(modified ? { modified } : {}) },
@@ -141,33 +122,15 @@ const obstacle = (
     : `no program can declare the object unchanged: ${problem}`;
 };
 
-const mostShown = 20;
-
-/** An error with the refused objects, each with its reason. */
-const takeOverRefusal = (left: readonly LeftObject[]): CommandFailure => {
-  const lines = left
-    .slice(0, mostShown)
-    .map(({ object, reason }) => `  ${objectLabel(object)} (ID ${object.id}): ${reason}`);
-  const more = left.length > mostShown ? [`  … and ${left.length - mostShown} more`] : [];
-  const advice =
-    "Omit some with --exclude, or use --skip-managed to omit all of them. To release an object that " +
-    `its stack no longer manages, run: ${ownCommand("orphans --release --id <id>")}`;
-  return new CommandFailure(["Nothing was imported:", ...lines, ...more, advice].join("\n"));
-};
-
 export interface PlanImportOptions extends SelectionOptions {
   readonly profile?: string | undefined;
-  /** Omit what a stack already has, instead of refusing. */
-  readonly skipManaged?: boolean;
-  /** Put the secrets that the service shows into the state, encrypted. */
-  readonly withSecrets?: boolean;
 }
 
 /** The objects that will be imported. */
 export interface ImportPlan {
   readonly taken: readonly Candidate[];
   readonly left: readonly LeftObject[];
-  /** The import file of what is taken. It may hold secrets. */
+  /** The import file of what is taken. */
   readonly file: string;
 }
 
@@ -175,7 +138,7 @@ export interface ImportPlan {
  * Decides what is imported, under the names that an export gives.
  *
  * @param objects all of the account
- * @throws CommandFailure if an object may not be taken over, or there is none
+ * @throws CommandFailure if nothing is chosen
  */
 export const planImport = (
   objects: readonly ObjectInputs[],
@@ -200,9 +163,8 @@ export const planImport = (
     if (reason === undefined) taken.push(candidate);
     else left.push({ ...candidate, reason });
   }
-  if (left.length > 0 && !options.skipManaged) throw takeOverRefusal(left);
   const known = states.own.ownership;
-  const ownership = known ?? ownershipId(names, randomBytes(8).toString("hex"));
+  const ownership = known ?? newOwnershipId(names);
   const owner = known === undefined ? names : undefined;
   return { taken, left, file: importFileText(taken, { ...options, ownership }, owner) };
 };

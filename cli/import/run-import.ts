@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { devNull } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
@@ -11,8 +11,8 @@ import { type AccountOptions, readAccountInputs } from "../inventory/open-accoun
 import { type OpenStack, openStack } from "../inventory/open-stack.js";
 import { privateFolder } from "../pulumi/own-folders.js";
 import { type Ended, runCommand } from "../pulumi/processes.js";
-import { isAtLeast, lightRun, pulumiStops, versionIn } from "../pulumi/pulumi-cli.js";
-import { type PulumiPlace, queryPulumi, quietEnvironment } from "../pulumi/pulumi-queries.js";
+import { lightRun, pulumiStops } from "../pulumi/pulumi-cli.js";
+import { quietEnvironment } from "../pulumi/pulumi-queries.js";
 import { textTable, withCount, wrapped } from "../terminal/columns.js";
 import { notReadLines, textReport } from "../terminal/report.js";
 import { type ImportPlan, type PlanImportOptions, planImport } from "./import-entries.js";
@@ -33,25 +33,6 @@ export const importSchema = z.strictObject({
   notes: z.array(z.string()).describe("What the command could not read"),
 });
 
-/** The first version of Pulumi that reads outputs in import files. */
-const leastPulumi = "3.254.0";
-
-/**
- * Refuses a CLI that would lose what it does not know.
- *
- * @throws CommandFailure with the installed version and the required one
- */
-const assertImports = async (place: PulumiPlace): Promise<void> => {
-  const answer = await queryPulumi(place, ["version"]);
-  const text = "text" in answer ? answer.text : "";
-  if (isAtLeast(text, leastPulumi)) return;
-  const have = versionIn(text)?.join(".") ?? "unknown";
-  throw new CommandFailure(
-    `The Pulumi version is ${have}, but the import requires ${leastPulumi} or later. Nothing was imported. To install a later version, see ` +
-      "https://www.pulumi.com/docs/install/",
-  );
-};
-
 export interface ImportOptions extends AccountOptions, PlanImportOptions {
   /** Import, not only show. */
   readonly apply?: boolean;
@@ -68,71 +49,45 @@ export interface ImportResult extends Omit<ImportPlan, "file"> {
 
 const flags = [
   ...["--generate-code=false", "--protect=false", "--yes", "--skip-preview"],
-  // If an import fails, Pulumi writes its entries into the project, secrets in plain text.
+  // If an import fails, Pulumi writes its entries into the project.
   ...["--generate-resources", devNull],
 ];
 
-const lockedFailure = ({ names }: OpenStack, by?: string): CommandFailure =>
-  new CommandFailure(
-    `Nothing was imported: the stack ${names.project}/${names.stack} is locked${by ? ` (${by})` : ""}, so a run may be in progress. ` +
-      `Wait until it ends; if it was killed, run ${ownCommand("repair")}. Then import again.`,
-  );
-
-/** What Pulumi says if a run, such as a second import, took the lock after the check. */
-const aboutLock = /stack is currently locked by|another update is currently in progress/i;
-
 const again =
-  `The state contains what was imported so far, or nothing if the import was killed. To clean up, run ${ownCommand("repair")}; ` +
-  "then import the rest with --skip-managed.";
-
-const aboutFile = /^Generated import file written out/;
+  "The state contains what was imported so far, or nothing if the import was killed or the stack is locked. " +
+  `To clean up, run ${ownCommand("repair")}; then import again.`;
 
 /** How a failed import ended. */
-const failureOf = (
-  { code, lastLines }: Ended,
-  stack: OpenStack,
-  isInterrupted: boolean,
-): CommandFailure => {
-  if (lastLines.some((line) => aboutLock.test(line))) return lockedFailure(stack);
+const failureOf = ({ code, lastLines }: Ended, isInterrupted: boolean): CommandFailure => {
   if (isInterrupted) return new CommandFailure(`Interrupted. ${again}`, 130);
   if (code === undefined) return new CommandFailure(`pulumi import was killed. ${again}`);
-  const said = lastLines.filter((line) => !aboutFile.test(line)).slice(-15);
-  return new CommandFailure(`pulumi import failed. ${again}\n${said.join("\n").trim()}`);
+  return new CommandFailure(`pulumi import failed. ${again}\n${lastLines.slice(-15).join("\n")}`);
 };
 
 /**
- * Runs Pulumi's own import. Its file may hold secrets, so Pulumi reads it from a named pipe, and it is
- * never on disk.
+ * Runs Pulumi's own import.
  *
  * @throws CommandFailure if it fails
  */
 const importFile = async (
-  opened: OpenStack,
-  input: string,
+  { place, env }: OpenStack,
+  text: string,
   signal: AbortSignal | undefined,
 ): Promise<void> => {
-  const { place, env } = opened;
   const { folder, remove } = privateFolder("conversation-import-");
-  const pipe = join(folder, "resources.json");
-  execFileSync("mkfifo", ["-m", "600", pipe]);
-  // A process of its own: whoever opens a pipe without a reader waits, and cannot even end.
-  const over = new AbortController();
-  const writer = runCommand("sh", ["-c", 'cat > "$0"', pipe], {
-    ...{ input, signal: over.signal },
-  });
+  const file = join(folder, "resources.json");
   const stack = place.stack ? ["--stack", place.stack] : [];
-  const args = ["import", "--file", pipe, ...flags, "--non-interactive", ...stack];
   try {
+    writeFileSync(file, text);
+    const args = ["import", "--file", file, ...flags, "--non-interactive", ...stack];
     const ended = await runCommand(place.command, args, {
       cwd: place.folder,
       signal,
       env: { ...quietEnvironment(env), ...lightRun(env) },
       stops: pulumiStops,
     });
-    if (ended.code !== 0) throw failureOf(ended, opened, signal?.aborted === true);
+    if (ended.code !== 0) throw failureOf(ended, signal?.aborted === true);
   } finally {
-    over.abort();
-    await writer;
     remove();
   }
 };
@@ -141,22 +96,17 @@ const importFile = async (
  * Imports objects of an account into the state of a stack, by Pulumi's own import. Shows only,
  * unless `apply` is given. Makes list calls only and never writes to the service.
  *
- * @throws CommandFailure if Pulumi is too old, an object may not be taken over, or the import
- *   fails; ConversationError if the account cannot be read
+ * @throws CommandFailure if the import fails; ConversationError if the account cannot be read
  */
 export const runImport = async (options: ImportOptions): Promise<ImportResult> => {
   const { progress, signal } = options;
   const stack = await openStack(options);
-  await assertImports(stack.place);
   const { objects, notes } = await readAccountInputs(options);
   // Read after the account: by then the states hold what a run has made or taken over in between.
   const states = await stack.readStates("all");
   const { taken, left, file } = planImport(objects, stack.names, states, options);
   const applied = options.apply === true && taken.length > 0;
   if (applied) {
-    const lock = await stack.readLock();
-    // Pulumi would refuse too, but later and in other words.
-    if (lock.state === "locked") throw lockedFailure(stack, lock.by);
     if (signal?.aborted) throw new CommandFailure("Interrupted. Nothing was imported.", 130);
     const count = withCount(taken.length, "object");
     const step = progress?.step(`Importing ${count}`);

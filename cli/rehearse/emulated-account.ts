@@ -118,7 +118,7 @@ export const copyAccount = (account: RehearsedAccount, document: StackExport) =>
 /** A call that a rehearsal never makes: the emulator would deliver the message to a callback. */
 const reachesPeople = /^\/(conversations|assets)(\/|$)/;
 
-export const randomSecret = (): string => randomBytes(24).toString("base64url");
+const randomSecret = (): string => randomBytes(24).toString("base64url");
 
 /**
  * Serves a service on a free port of this machine, at a path that only the run knows: nobody else
@@ -126,9 +126,9 @@ export const randomSecret = (): string => randomBytes(24).toString("base64url");
  *
  * @param onCall receives each call, such as `PUT /channels/<id>`, except those for a token
  */
-export const serveRun = async (
+const serveRun = async (
   service: EmulatedService,
-  onCall: (call: string) => void = () => undefined,
+  onCall: (call: string) => void,
 ): Promise<{ readonly address: string; readonly close: () => Promise<void> }> => {
   // Nobody may control it from outside: it holds the secrets of the stack in plain text.
   const answer = createRequestListener(service, randomSecret());
@@ -157,10 +157,10 @@ export const serveRun = async (
 };
 
 /** Nothing on an emulator waits for a rate: the time of the real run is forecast. */
-export const unpaced = { plan: "enterprise", burst: String(unlimitedBurst), share: "1" } as const;
+const unpaced = { plan: "enterprise", burst: String(unlimitedBurst), share: "1" } as const;
 
 /** The variables that give a profile these settings; none for an explicit provider. */
-export const variablesFor = (
+const variablesFor = (
   values: Partial<Record<SettingKey, string>>,
   profile: AccountName,
 ): Readonly<Record<string, string>> =>

@@ -25,7 +25,7 @@ test("commands that are tried nowhere else print JSON of the documented shape", 
     ["doctor"],
     ["compare", "stack:prod", "live"],
     ["compare", "live", "--save", "saved.json"],
-    ["import", "--skip-managed"],
+    ["import"],
     ["init", "new", "--no-install"],
   ];
   for (const line of lines) {

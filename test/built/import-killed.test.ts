@@ -25,7 +25,7 @@ const importKill: fc.Arbitrary<ImportKill> = fc.record({
   victim: fc.constantFrom("itself", "engine", "all", "interrupted"),
 });
 
-const importWords = ["import", "--apply", "--with-secrets"];
+const importWords = ["import", "--apply"];
 
 /** The locks of the stack `prod`. */
 const locksOf = ({ folder }: CliProject): readonly string[] => {
@@ -90,7 +90,7 @@ const held = () => {
 /** Imports what is left, and repairs where it is told to, as a person would. */
 const brought = async (at: string, environment: Readonly<Record<string, string>>) => {
   for (let attempt = 1; attempt <= 20; attempt += 1) {
-    const { code, errors } = await project.tool([...importWords, "--skip-managed"], environment);
+    const { code, errors } = await project.tool(importWords, environment);
     if (code === 0 || errors.includes("There is nothing to import")) return attempt;
     expect({ at, errors }).toEqual({ at, errors: expect.stringContaining("conversation repair") });
     expect({ at, errors }).not.toEqual({ at, errors: expect.stringMatching(/^ {4}at /m) });
@@ -129,7 +129,7 @@ test(`${rounds} killed imports: nothing is lost, nothing is there twice, no secr
     // What a killed command left goes with the next import that has something to do.
     const [one] = latest().resources.filter(({ id }: { id?: string }) => ids.includes(id ?? ""));
     await project.succeed(["state", "delete", one.urn, "--yes"]);
-    expect(await project.tool([...importWords, "--skip-managed"], { TMPDIR })).toMatchObject({
+    expect(await project.tool(importWords, { TMPDIR })).toMatchObject({
       code: 0,
     });
     expect({ at, ...held() }).toEqual({ at, ids, pending: [] });

@@ -68,7 +68,7 @@ const commands: Readonly<Record<string, Interrupted>> = {
   drift: { args: ["drift", "--preview"], ups: 1, code: 2 },
   "export --prove": { args: ["export", "--out", "exported", "--prove"], ups: 1.5, code: 0 },
   "import --apply": {
-    args: ["import", "--apply", "--skip-managed"],
+    args: ["import", "--apply"],
     ups: 0.8,
     code: 0,
     writes: true,

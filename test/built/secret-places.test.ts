@@ -96,7 +96,7 @@ test.each([
 /** What shows the program's values, the state's, those of the service, or none at all. */
 const commands = [
   ["compare", "stack:prod", "live", "--json"],
-  ["export", "--out", "exported", "--managed", "--json"],
+  ["export", "--out", "exported", "--json"],
   // Of this all its other reports are made.
   ["rehearse", "--json"],
   ["forecast"],

@@ -130,7 +130,7 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   orphans: [],
   repair: [],
   export: ["--out", "exported"],
-  import: ["--skip-managed"],
+  import: [],
   rehearse: [],
 };
 

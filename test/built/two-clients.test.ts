@@ -69,12 +69,7 @@ test("drift says which kind could not be read, and goes on with the others", asy
   expect(text.output).toContain("3 objects of shop/prod compared; 1 kind unreadable");
 });
 
-test.each([
-  ["explain"],
-  ["orphans"],
-  ["import", "--skip-managed"],
-  ["export", "--out", "exported"],
-])(
+test.each([["explain"], ["orphans"], ["import"], ["export", "--out", "exported"]])(
   "%s takes a client that may only read, and is refused the authentications alone",
   async (...args) => {
     const before = (await project.log()).length;

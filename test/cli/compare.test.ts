@@ -204,7 +204,7 @@ const sourcesOf = async (isGiven: () => boolean) => {
   const count = box.state.length - 1;
   const saved = await saveAccount("live", file("saved.json"), box.options);
   expect(saved).toEqual({ objects: count, notes: [] });
-  await runExport({ folder, env, out: "exported", toStack: "prod" });
+  await runExport({ folder, env, out: "exported" });
   return {
     box,
     count,

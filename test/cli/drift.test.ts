@@ -45,15 +45,10 @@ test.each(services)("no drift after up, whatever is declared: %j", async (switch
 test.each(services)("no drift after an import, of secrets neither: %j", async (switches) => {
   const stack = await managedStack(switches);
   await stack.upForms(() => true);
-  const places = async (withSecrets: boolean): Promise<number> => {
-    await stack.importAll(withSecrets);
-    const { drift, changed, uncheckable } = await stack.drift();
-    expect({ withSecrets, drift, changed }).toEqual({ withSecrets, drift: false, changed: [] });
-    return uncheckable.flatMap(({ paths }) => paths).length;
-  };
-  const [unread, read] = [await places(false), await places(true)];
-  expect(unread).toBeGreaterThan(0);
-  expect(read).toBeLessThanOrEqual(switches.secrets === "echo" ? 0 : unread);
+  await stack.importAll();
+  const { drift, changed, uncheckable } = await stack.drift();
+  expect({ drift, changed }).toEqual({ drift: false, changed: [] });
+  expect(uncheckable.flatMap(({ paths }) => paths).length).toBeGreaterThan(0);
 });
 
 test("an object that was imported without its secrets and changed since is said to be so", async () => {
@@ -62,7 +57,7 @@ test("an object that was imported without its secrets and changed since is said 
     name: "auth",
     basicAuth: { username: "hub", password: "first-secret" },
   });
-  await stack.importAll(false);
+  await stack.importAll();
   const modified = "2099-01-01T00:00:00.000Z";
   await stack.edit((objects) => {
     for (const object of objects.authentications ?? [])

@@ -46,7 +46,7 @@ const commands = [
   ["export", "--out", "made"],
   ["compare", "live", "--save", "made.json"],
   ["compare", "stack:prod", "live"],
-  ["import", "--skip-managed"],
+  ["import"],
   ["drift"],
   ["repair"],
   ["orphans"],

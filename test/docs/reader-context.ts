@@ -10,7 +10,7 @@ declare global {
   const channel: conversation.Channel;
   const orchestration: conversation.Orchestration;
   const secrets: {
-    readonly [name in "deskLoginPassword"]: import("@pulumi/pulumi").Output<string>;
+    readonly [name in "authenticationDeskLoginPassword"]: import("@pulumi/pulumi").Output<string>;
   };
   const expect: import("vitest").ExpectStatic;
   const test: (name: string, body: (context: { readonly shop: EmulatedStack }) => unknown) => void;

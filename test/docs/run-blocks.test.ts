@@ -158,7 +158,10 @@ test.each([...Map.groupBy(programs, ({ page }) => page)])(
   async (_page, blocks) => {
     vi.stubEnv("DESK_PASSWORD", password);
     const accounts = new Accounts();
-    const given = { callbackPassword: password, secrets: { deskLoginPassword: password } };
+    const given = {
+      callbackPassword: password,
+      secrets: { authenticationDeskLoginPassword: password },
+    };
     for (const { code } of blocks)
       await accounts.declare(() => run(code, { ...given, ...accounts.latest }));
     for (const each of accounts.emulated.values()) {

@@ -14,7 +14,7 @@ import {
   resourceNames,
   wordsIn,
 } from "../../../cli/export/program-plan.js";
-import { declarationText, jsonMembers, quotedText } from "../../../cli/export/source-text.js";
+import { quotedText } from "../../../cli/export/source-text.js";
 import { importFileText } from "../../../cli/import/import-entries.js";
 import { objectInputs } from "../../../cli/inventory/object-inputs.js";
 import { isObject } from "../../../provider/kernel/json.js";
@@ -62,7 +62,7 @@ const exported = (account: RandomAccount, selection: Selection): Exported | unde
     const source = programSource(plan);
     const file = importFileText(plan.declared, { ownership }, names);
     const { secrets } = source;
-    const page = projectReadme({ names, baseUrl: "x", plan, secrets, notes: [] });
+    const page = projectReadme(names, plan, secrets);
     return { plan, source, entries: JSON.parse(file).resources, pages: page + file };
   } catch (error) {
     if (error instanceof CommandFailure) return undefined;
@@ -251,40 +251,6 @@ test.each([
   ["  ", []],
 ])("the words of %j", (text, words) => {
   expect(wordsIn(text)).toEqual(words);
-});
-
-const key = fc.oneof(
-  fc.stringMatching(/^[a-zA-Z][a-zA-Z0-9]{0,12}$/),
-  fc.constantFrom("X-Key", "a.b", "with space", "class", "x_1"),
-);
-
-const value = fc.letrec((tie) => ({
-  any: fc.oneof(
-    { maxDepth: 4 },
-    fc.string({ unit: fc.constantFrom(..."abc DEF\"'\\`${}äß\n\t"), maxLength: 90 }),
-    fc.integer(),
-    fc.double({ noNaN: true, noDefaultInfinity: true }),
-    fc.boolean(),
-    fc.constant(null),
-    fc.array(tie("any"), { maxLength: 5 }),
-    fc.array(fc.integer(), { maxLength: 40 }),
-    fc.dictionary(key, tie("any"), { maxKeys: 5, noNullPrototype: true }),
-  ),
-})).any;
-
-test("what is written means what was given", () => {
-  fc.assert(
-    fc.property(value, (given) => {
-      if (!isObject(given)) return;
-      const text = declarationText("return ", ['"x"'], jsonMembers(given)).replace(
-        'return ("x", ',
-        "return (",
-      );
-      const back: unknown = new Function(text.replace(/^return \(\s*"x",/, "return ("))();
-      expect(back).toEqual(given);
-    }),
-    { numRuns: 200 },
-  );
 });
 
 test("what cannot be seen is written as an escape", () => {

@@ -47,7 +47,7 @@ export const exportSandbox = async (
   return {
     ...{ emulator, control, folder, env },
     export: (options: Partial<ExportOptions> = {}) =>
-      runExport({ folder, env, out: "shop", toStack: "prod", ...options }),
+      runExport({ folder, env, out: "shop", ...options }),
     files: (name = "shop"): Record<string, string> =>
       Object.fromEntries(
         readdirSync(join(folder, name)).map((file) => [

@@ -6,7 +6,7 @@ import { runCompare, saveAccount } from "../../../cli/compare/comparison.js";
 import { programSource, projectReadme } from "../../../cli/export/program-files.js";
 import { planProgram } from "../../../cli/export/program-plan.js";
 import { runExport } from "../../../cli/export/run-export.js";
-import { entryOf, importFileText } from "../../../cli/import/import-entries.js";
+import { importFileText } from "../../../cli/import/import-entries.js";
 import { savedAccount } from "../../../cli/inventory/account-source.js";
 import { objectInputs } from "../../../cli/inventory/object-inputs.js";
 import { createService, type EmulatedService } from "../../../emulator/hub/service.js";
@@ -95,15 +95,10 @@ test("no value of a member that no definition knows is in a file of an export, a
       const kept = savedAccount(reading, vendor);
       const plan = planProgram(objects, {});
       const { text, secrets } = programSource(plan);
-      const page = { names: project, baseUrl: "x", plan, secrets, possible: [], notes: [] };
-      const entries = plan.declared.map((each) =>
-        entryOf(each, { ownership: "o", withSecrets: true }),
-      );
       const written = [
         text,
-        projectReadme(page),
+        projectReadme(project, plan, secrets),
         importFileText(plan.declared, { ownership: "o" }, project),
-        JSON.stringify(entries),
         JSON.stringify(kept),
       ].join("\n");
       expect(written).not.toContain(canary);
@@ -178,7 +173,7 @@ test("no id leads a call astray, and no object whose id no call can use is passe
         },
       };
       const where = { folder, env };
-      const { plan } = await runExport({ ...where, out: "shop", toStack: "prod" });
+      const { plan } = await runExport({ ...where, out: "shop" });
       await saveAccount("live", join(folder, "saved.json"), where);
       const compared = await runCompare(join(folder, "saved.json"), "live", where);
       await hub.close();

@@ -121,13 +121,13 @@ export const managedStack = async (
       return up(kind, name, fields, anew);
     },
     /** Puts into the state what an import of everything that is there would, in the place of what runs wrote. */
-    importAll: async (withSecrets: boolean): Promise<void> => {
+    importAll: async (): Promise<void> => {
       const ownership = ownershipOf("prod");
       const { kinds } = await inventory();
       const imported = kinds.flatMap(({ definition, objects }) =>
         [...objects].map(([id, wire]) => {
           const object = objectInputs(definition, id, wire, settings);
-          const entry = entryOf({ object, logical: id }, { ownership, withSecrets });
+          const entry = entryOf({ object, logical: id }, { ownership });
           const { type, name, inputs, outputs } = entry;
           return { urn: urnOf(definition.kind, name), type, id, inputs, outputs };
         }),
