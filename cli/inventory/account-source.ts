@@ -10,7 +10,7 @@ import { asText, filledText, type JsonObject, objectOf } from "../../provider/ke
 import { nameOnWire, readMark } from "../../provider/lifecycle/ownership/mark.js";
 import { propertiesIn } from "../../provider/lifecycle/resource.js";
 import { resources } from "../../provider/resources/index.js";
-import { listingKeys, type WireObject } from "../../provider/service/lists.js";
+import { listingKey, type WireObject } from "../../provider/service/lists.js";
 import {
   accountTitle,
   isProviderAccount,
@@ -192,13 +192,12 @@ const fromSnapshot = (
 ): AccountSource | undefined => {
   const { data } = snapshotSchema.safeParse(document);
   const platformName = env[settingNames("platformName", profile).environment] || "platform";
-  const keyOf = listingKeys();
   return (
     data && {
       title,
       objects: resources.flatMap((definition) =>
         (data.objects[definition.collection] ?? []).map((wire) =>
-          sourceObject(definition, keyOf(wire), wire, { platformName }),
+          sourceObject(definition, listingKey(wire), wire, { platformName }),
         ),
       ),
       notes: [],

@@ -1,13 +1,11 @@
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
-import { durationText } from "../../provider/kernel/text.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { memoryBuckets } from "../../provider/pacing/bucket-store.js";
 import { servicePaces, waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
 import { type Pace, refusedText, type Wait, waitText } from "../../provider/service/pace.js";
-import type { OnRepeat } from "../../provider/service/retry.js";
 import type { Settings } from "../../provider/service/settings.js";
 import { httpTransport } from "../../provider/service/transport.js";
 import { readStackConfig } from "../pulumi/project-files.js";
@@ -33,12 +31,12 @@ export interface ServiceAccess extends AccountSession {
 export type Say = (text: string, about: "wait" | "failure") => void;
 
 /** Reports the first failure only: what stops one call usually stops all. */
-const reportsFirst = (say: Say): OnRepeat => {
+const reportsFirst = (say: Say) => {
   let isReported = false;
-  return (error, longestMs) => {
+  return (error: unknown): void => {
     if (isReported || !isConversationError(error)) return;
     isReported = true;
-    say(`${error.message} Retrying for up to ${durationText(longestMs)}.`, "failure");
+    say(`${error.message} Trying again.`, "failure");
   };
 };
 
@@ -105,7 +103,7 @@ export const accessService = (
     pace,
     clock,
     onEvent: (event) => {
-      if (event.type === "repeating") reportRepeats(event.error, event.longestMs);
+      if (event.type === "repeating") reportRepeats(event.error);
     },
     ...(signal ? { signal } : {}),
   });

@@ -6,7 +6,7 @@ import { wireReferences } from "../../provider/lifecycle/delete.js";
 import { objectTime } from "../../provider/lifecycle/ownership/mark.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
-import type { ListProgress, WireObject } from "../../provider/service/lists.js";
+import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/settings.js";
 import { unlessAborted } from "../interruption.js";
 import { withCount } from "../terminal/columns.js";
@@ -106,17 +106,10 @@ const sameObjects = (a: KindReading, b: KindReading): boolean =>
 const readKind = async (
   { service }: AccountSession,
   definition: Definition,
-  onPage: (progress: ListProgress) => void,
 ): Promise<KindReading> => {
-  const counts = new Set<number>();
-  const follow = (progress: ListProgress): void => {
-    if (progress.count !== undefined) counts.add(progress.count);
-    onPage(progress);
-  };
   try {
-    const { objects, complete } = await service.list(definition, { fresh: true, onPage: follow });
-    const moved = counts.size > 1 ? { moved: true as const } : {};
-    const kind = { definition, objects: new Map(objects), ...moved };
+    const { objects, complete, moved } = await service.list(definition, { fresh: true });
+    const kind = { definition, objects: new Map(objects), ...(moved ? { moved } : {}) };
     if (complete) return kind;
     const problem = `the service did not return all pages of GET /${definition.collection}; it returned ${withCount(objects.size, "object")}`;
     return { ...kind, problem };
@@ -165,14 +158,14 @@ export const readAccount = async (
   /** Reads kinds, and says when that began. */
   const readKinds = async (wanted: readonly Definition[]) => {
     const began = clock.now();
-    const counts = new Map<Definition, number>();
+    let count = 0;
     const kinds = await Promise.all(
-      wanted.map((definition) =>
-        readKind(session, definition, ({ objects }) => {
-          counts.set(definition, objects);
-          onProgress([...counts.values()].reduce((sum, count) => sum + count, 0));
-        }),
-      ),
+      wanted.map(async (definition) => {
+        const kind = await readKind(session, definition);
+        count += kind.objects.size;
+        onProgress(count);
+        return kind;
+      }),
     );
     // The service's own time is known only once it has answered.
     const since = (session.service.now() ?? clock.wall()) - (clock.now() - began);

@@ -7,15 +7,9 @@ import type * as Sdk from "@opentelemetry/sdk-trace-base";
 import { type Clock, systemClock } from "../kernel/clock.js";
 import { packageName, packageVersion } from "../kernel/package.js";
 import type { RunEnvironment } from "../lifecycle/run.js";
-import {
-  type AttemptOutcome,
-  beginCallSpan,
-  type CallEvent,
-  endFailed,
-  type ObservedCall,
-} from "../service/call-events.js";
+import { type AttemptOutcome, beginCallSpan, endFailed } from "../service/call-spans.js";
 import { connectService } from "../service/connect.js";
-import { type Endpoint, endpointName } from "../service/pace.js";
+import { type CallEvent, type Endpoint, endpointName, type ObservedCall } from "../service/pace.js";
 import { tokenEndpoint } from "../service/token.js";
 import { loadWithSdk } from "./sdk-module.js";
 

@@ -62,8 +62,6 @@ export interface ServiceNote {
   readonly key: string;
   /** What is wrong with the attribute. */
   readonly value: string;
-  /** The quoted ID that was sent for the attribute. Absent if the value was not an ID. */
-  readonly sent?: string;
 }
 
 /** Details of a failure in addition to its message; unknown details are absent. */

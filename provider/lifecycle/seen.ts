@@ -1,8 +1,7 @@
 import type { Definition } from "../definition/define.js";
 import { sameMeaning } from "../definition/meaning.js";
 import { type ConversationError, isConversationError } from "../kernel/errors.js";
-import type { Listing } from "../service/collections.js";
-import type { WireObject } from "../service/lists.js";
+import type { Listing, WireObject } from "../service/lists.js";
 import {
   hasRoom,
   isCopy,

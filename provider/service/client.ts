@@ -1,22 +1,22 @@
 import type { Fields } from "../definition/define.js";
 import { secretTexts } from "../definition/fields.js";
 import { ConversationError } from "../kernel/errors.js";
+import { parseJson } from "../kernel/json.js";
 import { assertId } from "../kernel/object-id.js";
 import {
-  type Answer,
+  brokenAnswer,
   type Call,
   cancelledCall,
-  type DatedAnswer,
-  type Exchange,
-  judgeAnswer,
+  damagedAnswer,
+  refusedCall,
   unansweredCall,
-} from "./answer.js";
-import { type ObservedCall, observeAttempt, sendInItsTurn } from "./call-events.js";
+} from "./call-errors.js";
 import type { Operation } from "./operations.js";
+import { dateOf, type ObservedCall, observeAttempt, sendInItsTurn } from "./pace.js";
 import { foreignError, secretsOfRunningCall } from "./redaction.js";
-import { keepUnknownEffect, mayRepeat, withRetry } from "./retry.js";
-import type { AccessToken, AccessTokens, TokenParts } from "./token.js";
-import { type HttpRequest, type HttpResponse, TransportFailure } from "./transport.js";
+import { cancelledBy, repeatCall } from "./retry.js";
+import type { AccessToken, AccessTokens, ConnectionParts } from "./token.js";
+import { type HttpResponse, TransportFailure } from "./transport.js";
 
 /** The parameters of one call to an operation. */
 export interface CallParameters {
@@ -33,11 +33,24 @@ export interface CallParameters {
    * because its response must not be lost.
    */
   readonly signal?: AbortSignal;
-  /**
-   * The body's fields, which determine how much of the body a message may show. Without them,
-   * messages show none of it.
-   */
+  /** The body's fields, which determine what in the body is secret. */
   readonly fields?: Fields;
+}
+
+/** The response to a call that the service accepted (2xx). */
+export interface Answer {
+  /** HTTP status: 200 to 299. */
+  readonly status: number;
+  /**
+   * The JSON value; undefined if there is no body, or if the body of a PUT, PATCH, or DELETE is incomplete.
+   */
+  readonly body: unknown;
+}
+
+/** A response with its arrival time. */
+export interface DatedAnswer extends Answer {
+  /** The service's time when the response arrived, in milliseconds since 1970, if known. */
+  readonly date: number | undefined;
 }
 
 /**
@@ -45,58 +58,49 @@ export interface CallParameters {
  *
  * @throws ConversationError for every failure
  */
-export type Request = (operation: Operation, options?: CallParameters) => Promise<Answer>;
-
-/** Like {@link Request}, but also returns the response's arrival time and body length. */
-export type DatedRequest = (operation: Operation, options?: CallParameters) => Promise<DatedAnswer>;
+export type Request = (operation: Operation, options?: CallParameters) => Promise<DatedAnswer>;
 
 /** Returns the function that makes each call, from preparing it to judging its answer. */
-export const serviceRequest = (parts: TokenParts, tokens: AccessTokens): DatedRequest => {
+export const serviceRequest = (parts: ConnectionParts, tokens: AccessTokens): Request => {
   const host = new URL(parts.settings.baseUrl).hostname;
   return async (operation, options = {}) => {
     const call = prepareCall(parts, operation, options);
+    if (call.signal.aborted) throw cancelledBy(call.signal, "sent");
     const observed: ObservedCall = { method: operation.method, template: operation.template };
-    let attempt = 0;
 
     /** Sends the call in its turn, with a token that is chosen then: the wait may be longer than its life. */
-    const sendInTurn = async (
+    const sendInTurn = (
       chooseToken: () => AccessToken | Promise<AccessToken>,
-    ): Promise<Exchange> => {
-      let signed = call;
-      const send = async (): Promise<HttpResponse> => {
+    ): Promise<HttpResponse> =>
+      sendInItsTurn(parts, call.signal, observed, async () => {
         const chosen = chooseToken();
         const token = chosen instanceof Promise ? await waitUnlessCancelled(chosen, call) : chosen;
-        signed = { ...hideToken(call, token), token };
-        attempt += 1;
+        const attempt = call.tokens.push(token);
         return observeAttempt(parts.onEvent, { call: observed, attempt }, host, () =>
-          sendSigned(parts, signed, token),
+          sendSigned(parts, call, token),
         );
-      };
-      const response = await sendInItsTurn(parts, observed, send, call.signal);
-      return { call: signed, response };
-    };
+      });
 
     /** A refused token (401) is replaced once. */
-    const sendAuthorized = async (): Promise<Exchange> => {
-      const first = await sendInTurn(() => tokens.current(observed));
-      const { token } = first.call;
-      if (first.response.status !== 401 || !token) return first;
-      const again = await sendInTurn(() => tokens.after(token, observed));
-      return { ...again, call: hideToken(again.call, token) };
+    const sendAuthorized = async (): Promise<HttpResponse> => {
+      const response = await sendInTurn(() => tokens.current(observed));
+      const refused = call.tokens.at(-1);
+      if (response.status !== 401 || !refused) return response;
+      return sendInTurn(() => tokens.after(refused, observed));
     };
 
-    // A POST that may have had an effect is never repeated here: its caller looks for the object first.
-    return withRetry(
-      keepUnknownEffect(async () => judgeAnswer(await sendAuthorized())),
-      (error, failures) => mayRepeat(operation, error, failures),
-      {
-        limits: parts.retry ?? {},
+    const attempt = async (): Promise<DatedAnswer> => judgeAnswer(call, await sendAuthorized());
+    try {
+      return await attempt();
+    } catch (error) {
+      // A POST that may have had an effect is never repeated: its caller looks for the object first.
+      return repeatCall(error, attempt, {
+        endpoint: operation,
+        limits: parts.retry,
         signal: call.signal,
-        clock: parts.clock,
-        onRepeat: (error, longestMs) =>
-          parts.onEvent({ type: "repeating", call: observed, error, longestMs }),
-      },
-    );
+        onRepeat: (failure) => parts.onEvent({ type: "repeating", call: observed, error: failure }),
+      });
+    }
   };
 };
 
@@ -105,21 +109,26 @@ export const serviceRequest = (parts: TokenParts, tokens: AccessTokens): DatedRe
  *
  * @throws ConversationError `ID_INVALID`
  */
-const prepareCall = (parts: TokenParts, operation: Operation, options: CallParameters): Call => {
-  const { settings, signal } = parts;
+const prepareCall = (
+  { settings, secrets, signal }: ConnectionParts,
+  operation: Operation,
+  options: CallParameters,
+): Call => {
   // Checked first: a bad id must not get any further.
   const path = options.path ?? fillPath(operation.template, options.id);
   const { body, fields } = options;
+  const tokens: AccessToken[] = [];
   return {
     operation,
     settings,
     path,
     url: settings.baseUrl + path + writeQuery(options.query),
-    ...(body === undefined ? {} : { body, text: JSON.stringify(body) }),
-    ...(fields ? { fields } : {}),
+    text: body === undefined ? undefined : JSON.stringify(body),
+    tokens,
     secrets: () => [
-      ...parts.secrets,
+      ...secrets,
       ...secretsOfRunningCall(),
+      ...tokens.map(({ value }) => value),
       ...(fields ? secretTexts(fields, body) : []),
     ],
     signal: options.signal ? AbortSignal.any([signal, options.signal]) : signal,
@@ -147,12 +156,6 @@ export const fillPath = (template: string, id?: string): string => {
   throw new ConversationError("ID_INVALID", `${template} does not accept an ID. Nothing was sent.`);
 };
 
-/** The call with a token that no message about it shows. */
-const hideToken = (call: Call, { value }: AccessToken): Call => ({
-  ...call,
-  secrets: () => [...call.secrets(), value],
-});
-
 /** A shared promise continues without a caller who gives up waiting for it. */
 const waitUnlessCancelled = <T>(promise: Promise<T>, call: Call): Promise<T> =>
   new Promise((resolve, reject) => {
@@ -165,26 +168,55 @@ const waitUnlessCancelled = <T>(promise: Promise<T>, call: Call): Promise<T> =>
 
 /** Sends a call with a token, once. */
 const sendSigned = async (
-  { headers, transport }: TokenParts,
+  { headers, transport, time }: ConnectionParts,
   call: Call,
   token: AccessToken,
 ): Promise<HttpResponse> => {
   const { operation, url, text, signal } = call;
-  const request: HttpRequest = {
-    method: operation.method,
-    url,
-    headers: {
-      ...headers,
-      ...(text === undefined ? {} : { "content-type": "application/json" }),
-      authorization: `Bearer ${token.value}`,
-    },
-    ...(text === undefined ? {} : { body: text }),
-    ...(operation.method === "GET" ? { signal } : {}),
-  };
   try {
-    return await transport.send(request);
+    const response = await transport.send({
+      method: operation.method,
+      url,
+      headers: {
+        ...headers,
+        ...(text === undefined ? {} : { "content-type": "application/json" }),
+        authorization: `Bearer ${token.value}`,
+      },
+      ...(text === undefined ? {} : { body: text }),
+      ...(operation.method === "GET" ? { signal } : {}),
+    });
+    time.learn(response.headers);
+    return response;
   } catch (error) {
     if (error instanceof TransportFailure) throw unansweredCall(call, error);
     throw foreignError(error, call.secrets());
+  }
+};
+
+/**
+ * The response to a call that the service accepted.
+ *
+ * @throws ConversationError for every other status and for an unusable body
+ */
+const judgeAnswer = (call: Call, response: HttpResponse): DatedAnswer => {
+  const { status, broken, headers } = response;
+  const { method } = call.operation;
+  if (status < 200 || status > 299) throw refusedCall(call, response);
+  // If the answer to a PUT, PATCH, or DELETE is cut off, its status is all that callers need.
+  if (broken && (method === "GET" || method === "POST")) throw brokenAnswer(call, response, broken);
+  return { status, body: readBody(call, response), date: dateOf(headers) };
+};
+
+const readBody = (call: Call, response: HttpResponse): unknown => {
+  const { text, broken } = response;
+  if (text.trim() === "" && call.operation.method !== "GET") return undefined;
+  try {
+    return parseJson(text);
+  } catch {
+    if (broken) return undefined;
+    // A proxy in front of the service may answer instead of it: its status says nothing about the
+    // call.
+    const what = "the response is not JSON. Check that the base URL belongs to the service";
+    throw damagedAnswer(call, response, "BAD_RESPONSE", what);
   }
 };

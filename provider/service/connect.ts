@@ -1,31 +1,20 @@
 import { type Clock, systemClock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
 import { packageName, packageVersion } from "../kernel/package.js";
-import type { CallEvent } from "./call-events.js";
 import { type Request, serviceRequest } from "./client.js";
 import { type Collections, restCollections, serviceAddress } from "./collections.js";
-import { type Pace, serviceTime } from "./pace.js";
+import { type CallEvent, type Pace, serviceTime } from "./pace.js";
 import { clientSecrets } from "./redaction.js";
 import type { RetryLimits } from "./retry.js";
 import type { Settings } from "./settings.js";
-import { accessTokens, type TokenParts } from "./token.js";
+import { accessTokens, type ConnectionParts } from "./token.js";
 import { httpTransport, type Transport } from "./transport.js";
-
-/** What is known about the current access token; never the token itself. */
-export interface TokenInfo {
-  /** Granted scopes, if the token URL reports them. */
-  readonly scopes?: readonly string[];
-  /** Time left before a new token is fetched, in milliseconds. */
-  readonly usableForMs: number;
-  /** Number of tokens that this service object has fetched so far. */
-  readonly fetched: number;
-}
 
 /** A connection to one tenant's service: the collections, all operations, and the token. */
 export interface Service extends Collections {
   readonly request: Request;
-  /** Returns the grant of the current token, fetching a token if there is none. */
-  token(): Promise<TokenInfo>;
+  /** Returns the scopes of the current token if known, fetching a token if there is none. */
+  token(): Promise<{ readonly scopes: readonly string[] | undefined }>;
   /** Cancels waiting calls with `CANCELLED` and closes all connections. */
   close(): Promise<void>;
 }
@@ -39,10 +28,6 @@ export interface ServiceOptions {
   readonly retry?: Partial<RetryLimits>;
   /** Called with everything that happens to calls. Must not fail. */
   readonly onEvent?: (event: CallEvent) => void;
-  /**
-   * Maximum total size of all lists, in bytes. Default: derived from the memory of this process.
-   */
-  readonly listBytes?: number;
   /** Signal that cancels waiting calls with `CANCELLED`, like `close`. */
   readonly signal?: AbortSignal;
 }
@@ -53,16 +38,16 @@ export interface ServiceOptions {
  */
 export const clientParts = (
   settings: Settings,
-  options: Omit<ServiceOptions, "listBytes">,
-): { readonly parts: TokenParts; readonly close: () => Promise<void> } => {
-  const { clock = systemClock, transport = httpTransport(), retry, signal } = options;
+  { clock = systemClock, transport = httpTransport(), signal, ...options }: ServiceOptions,
+): { readonly parts: ConnectionParts; readonly close: () => Promise<void> } => {
   const closing = new AbortController();
-  const parts: TokenParts = {
+  const parts: ConnectionParts = {
     settings,
     secrets: clientSecrets(settings),
     clock,
+    time: serviceTime(clock),
     transport,
-    retry,
+    retry: options.retry,
     pace: options.pace,
     headers: {
       accept: "application/json",
@@ -84,27 +69,17 @@ export const clientParts = (
  */
 export const connectService = (settings: Settings, options: ServiceOptions): Service => {
   const { parts, close } = clientParts(settings, options);
-  const { clock } = parts;
-  const time = serviceTime(clock);
-  const onEvent = (event: CallEvent): void => {
-    if (event.type === "answered") time.learn(event.response);
-    parts.onEvent(event);
-  };
   const tokens = accessTokens(parts);
   const address = serviceAddress(settings);
-  const request = serviceRequest({ ...parts, onEvent }, tokens);
+  const request = serviceRequest(parts, tokens);
   return {
-    ...restCollections({ request, address, time, listBytes: options.listBytes }),
+    ...restCollections({ request, address, time: parts.time }),
     request: async (operation, callOptions) => {
-      const { status, body } = await request(operation, callOptions);
+      const answer = await request(operation, callOptions);
       address.confirm();
-      return { status, body };
+      return answer;
     },
-    token: async () => {
-      const { scopes, usableUntil, generation } = await tokens.current();
-      const usableForMs = Math.max(0, usableUntil - clock.now());
-      return { ...(scopes ? { scopes } : {}), usableForMs, fetched: generation };
-    },
+    token: async () => ({ scopes: (await tokens.current()).scopes }),
     close,
   };
 };

@@ -1,5 +1,6 @@
 import { ConversationError } from "../kernel/errors.js";
 import { filledText, isObject, type JsonObject, jsonIn } from "../kernel/json.js";
+import { isLocal } from "./addresses.js";
 import {
   accountTitle,
   readSettings,
@@ -7,7 +8,6 @@ import {
   type SettingSource,
   type Settings,
 } from "./settings.js";
-import { isLoopback } from "./transport.js";
 
 /**
  * Environment variable that lists what a run on emulators may call: `EmulatedAddresses` as JSON.
@@ -37,10 +37,6 @@ export interface EmulatedAddresses {
 
 const isBelow = (address: string, starts: readonly unknown[]): boolean =>
   starts.some((start) => typeof start === "string" && address.startsWith(`${start}/`));
-
-/** Whether a URL leads to this machine. */
-export const isLocal = (address: string): boolean =>
-  URL.canParse(address) && isLoopback(new URL(address).hostname);
 
 /** What the variable holds; undefined beside no emulator. A text that cannot be read permits nothing. */
 const givenAddresses = (): JsonObject | undefined => {

@@ -27,6 +27,79 @@ export type Pace = (
   signal?: AbortSignal,
 ) => Promise<HttpResponse>;
 
+/** A call as its events name it: the same object in all events of one call. */
+export interface ObservedCall extends Endpoint {
+  /** For a token request: the call that needed the token first. */
+  readonly tokenFor?: ObservedCall;
+}
+
+/** What happens to a call. Reported in the asynchronous context of the caller. */
+export type CallEvent =
+  /** `waiting` for its turn; `turn`: it has come, but a token may have to be fetched first. */
+  | { readonly type: "waiting" | "turn"; readonly call: ObservedCall }
+  /** Neither waiting nor sent any more, with what it failed with. */
+  | { readonly type: "over"; readonly call: ObservedCall; readonly error?: unknown }
+  | (AttemptNumber & { readonly type: "sending"; readonly host: string })
+  | (AttemptNumber & {
+      readonly type: "answered";
+      readonly response: Pick<HttpResponse, "status" | "headers">;
+    })
+  | (AttemptNumber & { readonly type: "failed"; readonly error: unknown })
+  /** Before the first repeat, with the first failure. */
+  | { readonly type: "repeating"; readonly call: ObservedCall; readonly error: unknown };
+
+type OnEvent = (event: CallEvent) => void;
+
+/**
+ * Sends a call when its pace (`provider/pacing/endpoint-queue.ts`) gives it its turn, and reports
+ * when it begins to wait and when that is over.
+ */
+export const sendInItsTurn = async (
+  { pace, onEvent }: { readonly pace: Pace; readonly onEvent: OnEvent },
+  signal: AbortSignal,
+  call: ObservedCall,
+  send: () => Promise<HttpResponse>,
+): Promise<HttpResponse> => {
+  const sendNow = (): Promise<HttpResponse> => {
+    onEvent({ type: "turn", call });
+    return send();
+  };
+  onEvent({ type: "waiting", call });
+  try {
+    const response = await pace(call, sendNow, signal);
+    onEvent({ type: "over", call });
+    return response;
+  } catch (error) {
+    onEvent({ type: "over", call, error });
+    throw error;
+  }
+};
+
+/** The attempt of a call that is about to be made. */
+export interface AttemptNumber {
+  readonly call: ObservedCall;
+  /** From 1. */
+  readonly attempt: number;
+}
+
+/** Makes one attempt of a call, and reports it. */
+export const observeAttempt = async <T extends Pick<HttpResponse, "status" | "headers">>(
+  onEvent: OnEvent,
+  about: AttemptNumber,
+  host: string,
+  send: () => Promise<T>,
+): Promise<T> => {
+  onEvent({ type: "sending", ...about, host });
+  try {
+    const response = await send();
+    onEvent({ type: "answered", ...about, response });
+    return response;
+  } catch (error) {
+    onEvent({ type: "failed", ...about, error });
+    throw error;
+  }
+};
+
 /** A wait that has just started on one endpoint. */
 export interface Wait extends Endpoint {
   /** Number of calls waiting on the endpoint, including any refused call. */
@@ -77,8 +150,6 @@ export const refusedText = ({ method, template }: Wait, { leftMs, asks }: Refuse
 };
 
 type Headers = HttpResponse["headers"];
-
-type Dated = Pick<HttpResponse, "headers">;
 
 /**
  * The longest accepted Retry-After, in milliseconds: 16 periods of the lowest rate. A bucket gains
@@ -139,34 +210,22 @@ export const unbelievedRetryAfter = (headers: Headers, wallMs: number): string |
   return asked && asked.ms > longestRetryAfterMs ? asked.text : undefined;
 };
 
-const httpDate = /^\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-
 /** A clock that shows an earlier time was never set. */
 const earliest = Date.UTC(2000, 0, 1);
 
-/** How long an answer was in a cache (`Age`, RFC 9111 §5.1), in milliseconds. */
-const ageOf = (age: unknown): number =>
-  typeof age === "string" && /^\d{1,10}$/.test(age) ? Number(age) * 1000 : 0;
-
 /**
- * The service's time when a response arrived, from its Date (RFC 9110 §6.6.1) and Age headers, in
- * milliseconds since 1970. Undefined if the Date is missing or not credible.
+ * The service's time when a response arrived, from its Date header (RFC 9110 §6.6.1), in
+ * milliseconds since 1970. Undefined if the header is missing or not credible.
  */
-export const dateOf = ({ headers: { date, age } }: Dated): number | undefined => {
-  if (typeof date !== "string") return undefined;
-  if (date !== lastDate.text) lastDate = { text: date, ms: instantIn(date) };
-  return lastDate.ms >= earliest ? lastDate.ms + ageOf(age) : undefined;
+export const dateOf = ({ date }: Headers): number | undefined => {
+  const ms = typeof date === "string" && date.endsWith(" GMT") ? Date.parse(date) : Number.NaN;
+  return ms >= earliest ? ms : undefined;
 };
-
-const instantIn = (date: string): number => (httpDate.test(date) ? Date.parse(date) : Number.NaN);
-
-/** Many answers arrive within a second. */
-let lastDate = { text: "", ms: Number.NaN };
 
 /** Tracks the service's own time. */
 export interface ServiceTime {
-  /** Updates the service's time from the Date header in a response. */
-  learn(response: Dated): void;
+  /** Updates the service's time from the Date header of a response. */
+  learn(headers: Headers): void;
   /**
    * The service's time in milliseconds since 1970, or this machine's time until a response contains
    * the service's. Undefined if this machine's clock was never set.
@@ -181,8 +240,8 @@ export interface ServiceTime {
 export const serviceTime = (clock: Clock): ServiceTime => {
   let ahead: number | undefined;
   return {
-    learn: (response) => {
-      const date = dateOf(response);
+    learn: (headers) => {
+      const date = dateOf(headers);
       if (date !== undefined) ahead = date - clock.wall();
     },
     now: () => {

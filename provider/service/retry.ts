@@ -1,4 +1,3 @@
-import { type Clock, systemClock } from "../kernel/clock.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isIdempotent } from "./operations.js";
 import type { Endpoint } from "./pace.js";
@@ -18,27 +17,12 @@ export interface RetryLimits {
   readonly maxRetryTimeMs: number;
 }
 
-/**
- * Called before the first retry of a failed call.
- *
- * @param longestMs maximum time of the retries if they fail like the first attempt, in milliseconds
- */
-export type OnRepeat = (error: unknown, longestMs: number) => void;
-
 export const defaultRetryLimits: RetryLimits = {
   retries: 4,
   minTimeoutMs: 500,
   maxTimeoutMs: 8_000,
   maxRetryTimeMs: 120_000,
 };
-
-interface RetryOptions {
-  readonly limits?: Partial<RetryLimits>;
-  /** Ends the pauses, but no attempt in progress. */
-  readonly signal?: AbortSignal | undefined;
-  readonly clock?: Clock;
-  readonly onRepeat?: OnRepeat | undefined;
-}
 
 /** A call whose answer cannot be read is repeated twice at most. */
 const unreadableRetries = 2;
@@ -65,112 +49,82 @@ export const mayRepeat = (endpoint: Endpoint, error: unknown, failures: number):
   }
 };
 
-type Outcome<T> = { readonly value: T } | { readonly error: unknown };
-
-const cancelled = (signal: AbortSignal, wasSent = false): ConversationError => {
-  const why = isConversationError(signal.reason) ? signal.reason.message : "The call was canceled.";
-  return new ConversationError("CANCELLED", `${why} Nothing was ${wasSent ? "changed" : "sent"}.`);
-};
-
-/**
- * The result for the caller when the signal ended the repeats: an answer that arrived anyway is
- * never discarded, and neither is a failure that may have had an effect.
- */
-const afterAbort = <T>(last: Outcome<T> | undefined, signal: AbortSignal): T => {
-  if (last === undefined) throw cancelled(signal);
-  if ("value" in last) return last.value;
-  if (isConversationError(last.error) && last.error.effect !== "none") throw last.error;
-  if (isConversationError(last.error, "CANCELLED")) throw last.error;
-  throw cancelled(signal, true);
-};
+interface Repeats {
+  readonly endpoint: Endpoint;
+  readonly limits?: Partial<RetryLimits> | undefined;
+  /** Ends the pauses, but no attempt in progress. */
+  readonly signal: AbortSignal;
+  /** Called before the first repeat. */
+  readonly onRepeat?: (failure: unknown) => void;
+}
 
 /**
- * Runs `attempt` and repeats it as long as `may` and the limits allow.
+ * Repeats a call that has failed once, as long as that does no harm and the limits allow it.
  *
- * @throws the last failure; ConversationError `CANCELLED` if the signal aborts first
+ * @throws the last failure, which never claims that nothing was done if an earlier attempt may have
+ * had an effect; ConversationError `CANCELLED` if the signal aborts first
  */
-export const withRetry = async <T>(
+export const repeatCall = async <T>(
+  failure: unknown,
   attempt: () => Promise<T>,
-  may: (error: unknown, failures: number) => boolean,
-  { limits, signal, clock = systemClock, onRepeat }: RetryOptions = {},
+  { endpoint, limits, signal, onRepeat }: Repeats,
 ): Promise<T> => {
-  if (signal?.aborted) throw cancelled(signal);
-  const all = { ...defaultRetryLimits, ...limits };
-  // The first attempt may wait long for its turn, so the allowed time starts at its failure.
-  let first: { readonly began: number; readonly failedAt: number } | undefined;
-  let last: Outcome<T> | undefined;
-  const once = async (): Promise<T> => {
-    const began = clock.now();
+  const { default: pRetry } = await import("p-retry");
+  const { retries, ...times } = { ...defaultRetryLimits, ...limits };
+  let last = failure;
+  let answer: { readonly value: T } | undefined;
+  const repeat = async (number: number): Promise<T> => {
+    if (number === 1) throw failure;
     try {
-      const value = await attempt();
-      last = { value };
-      return value;
+      answer = { value: await attempt() };
+      return answer.value;
     } catch (error) {
-      first ??= { began, failedAt: clock.now() };
-      last = { error };
-      throw error;
+      last = keepUnknownEffect(error, last);
+      throw last;
     }
   };
-  const start = once();
   try {
-    return await start;
-  } catch {
-    // Only a call that failed needs what repeats it.
-  }
-  try {
-    const { default: pRetry } = await import("p-retry");
-    return await pRetry((attemptNumber) => (attemptNumber === 1 ? start : once()), {
-      retries: all.retries,
-      minTimeout: all.minTimeoutMs,
-      maxTimeout: all.maxTimeoutMs,
+    return await pRetry(repeat, {
+      retries,
+      minTimeout: times.minTimeoutMs,
+      maxTimeout: times.maxTimeoutMs,
+      // The first attempt may have waited long for its turn: the time starts at its failure.
+      maxRetryTime: times.maxRetryTimeMs,
       randomize: true,
       signal,
-      shouldRetry: ({ error, attemptNumber }) => {
-        if (!first || clock.now() - first.failedAt >= all.maxRetryTimeMs) return false;
-        if (!may(error, attemptNumber)) return false;
-        if (attemptNumber === 1)
-          onRepeat?.(error, longestRepeats(all, first.failedAt - first.began));
-        return true;
+      shouldRetry: ({ attemptNumber }) => {
+        const isAllowed = mayRepeat(endpoint, last, attemptNumber);
+        if (isAllowed && attemptNumber === 1) onRepeat?.(failure);
+        return isAllowed;
       },
     });
-  } catch (error) {
-    if (signal?.aborted) return afterAbort(last, signal);
-    throw last && "error" in last ? last.error : error;
+  } catch {
+    // An answer that arrived in spite of the signal is never lost, and neither is an effect.
+    if (answer) return answer.value;
+    throw signal.aborted && isConversationError(last) ? afterAbort(last, signal) : last;
   }
 };
 
-/** @param attemptMs duration of one attempt */
-const longestRepeats = (limits: RetryLimits, attemptMs: number): number => {
-  const { retries, minTimeoutMs, maxTimeoutMs, maxRetryTimeMs } = limits;
-  const pauses = Array.from({ length: retries }, (_, repeat) =>
-    Math.min(maxTimeoutMs, 2 * minTimeoutMs * 2 ** repeat),
+/** A failure after an attempt that may have had an effect does not say that nothing was done. */
+const keepUnknownEffect = (error: unknown, before: unknown): unknown => {
+  const mayHaveActed = isConversationError(before) && before.effect !== "none";
+  if (!mayHaveActed || !isConversationError(error) || error.effect !== "none") return error;
+  const { code, message, details, cause } = error;
+  const text = message.replace(
+    / Nothing was (?:changed|sent)\./,
+    " An earlier attempt may have taken effect.",
   );
-  const all = pauses.reduce((sum, ms) => sum + ms, retries * attemptMs);
-  return Math.min(all, maxRetryTimeMs + attemptMs);
+  return new ConversationError(code, text, details, "unknown", { cause });
 };
 
-/** The message of a failure after an attempt that might have had an effect. */
-const afterPossibleEffect = (message: string): string =>
-  message.replace(/ Nothing was (?:changed|sent)\./, " An earlier attempt may have taken effect.");
+const afterAbort = (last: ConversationError, signal: AbortSignal): ConversationError =>
+  last.effect !== "none" || last.code === "CANCELLED" ? last : cancelledBy(signal, "changed");
 
-/**
- * Wraps an attempt that can be retried, so that if an earlier attempt might have had an effect, no
- * later failure claims that nothing was done.
- */
-export const keepUnknownEffect = <T>(attempt: () => Promise<T>): (() => Promise<T>) => {
-  let mayHaveActed = false;
-  return async () => {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!isConversationError(error)) throw error;
-      const { code, message, details, effect, cause } = error;
-      if (effect === "none" && mayHaveActed)
-        throw new ConversationError(code, afterPossibleEffect(message), details, "unknown", {
-          cause,
-        });
-      mayHaveActed ||= effect !== "none";
-      throw error;
-    }
-  };
+/** The error for a call that its caller, or the end of the connection, has canceled. */
+export const cancelledBy = (
+  { reason }: AbortSignal,
+  nothingWas: "sent" | "changed",
+): ConversationError => {
+  const why = isConversationError(reason) ? reason.message : "The call was canceled.";
+  return new ConversationError("CANCELLED", `${why} Nothing was ${nothingWas}.`);
 };

@@ -4,35 +4,12 @@ import { ConversationError } from "../kernel/errors.js";
 import { textAt } from "../kernel/json.js";
 import { manifestOf, ownCommand } from "../kernel/package.js";
 import { nearestHint, quoted } from "../kernel/text.js";
+import { addressRule, broken, type Parsed, tokenAddress, value } from "./addresses.js";
 import { defaultScopes } from "./operations.js";
 import { type Plan, plans } from "./plans.js";
-import { isLoopback } from "./transport.js";
-
-/**
- * The result of parsing a setting: its value, or the rule that the string breaks. A message shows
- * the string itself only if the setting has a fixed set of words, because such a setting is never
- * secret.
- */
-export type Parsed<T> = { readonly value: T } | { readonly rule: string };
-
-const value = <T>(parsed: T): Parsed<T> => ({ value: parsed });
-
-const broken = (rule: string): Parsed<never> => ({ rule });
 
 /** Version of the service that this package talks to (specification §9). */
 const version = "v3";
-
-const addressRule = (url: URL | null): string | undefined => {
-  if (!url || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    return "must be a URL that starts with https://";
-  }
-  if (url.protocol === "http:" && !isLoopback(url.hostname)) {
-    return "must start with https://; http:// is allowed only for this machine (localhost, 127.0.0.1, [::1])";
-  }
-  if (url.username !== "" || url.password !== "") return "must not contain a user name or password";
-  if (url.hash !== "") return 'must not contain "#"';
-  return undefined;
-};
 
 const versionRule = (segment: string): string | undefined => {
   if (segment === version) return undefined;
@@ -54,12 +31,6 @@ const baseAddress = (text: string): Parsed<string> => {
   return /\/\/|%/.test(path)
     ? broken('must have a path without "//" or "%"')
     : value(url.origin + path);
-};
-
-export const tokenAddress = (text: string): Parsed<string> => {
-  const url = URL.parse(text);
-  const rule = addressRule(url);
-  return !url || rule ? broken(rule ?? "must be a URL") : value(url.href);
 };
 
 /** Any text without control characters. */

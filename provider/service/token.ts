@@ -1,10 +1,17 @@
 import type { Clock } from "../kernel/clock.js";
-import { ConversationError, type ErrorDetails, isConversationError } from "../kernel/errors.js";
-import { isObject, type JsonObject, jsonIn } from "../kernel/json.js";
-import { type CallEvent, type ObservedCall, observeAttempt, sendInItsTurn } from "./call-events.js";
-import type { Endpoint, Pace } from "./pace.js";
+import { ConversationError, type ErrorDetails } from "../kernel/errors.js";
+import { isObject, type JsonObject, jsonIn, withoutUndefined } from "../kernel/json.js";
+import {
+  type CallEvent,
+  type Endpoint,
+  type ObservedCall,
+  observeAttempt,
+  type Pace,
+  type ServiceTime,
+  sendInItsTurn,
+} from "./pace.js";
 import { clientSecrets, foreignError, shownText } from "./redaction.js";
-import { type RetryLimits, withRetry } from "./retry.js";
+import { type RetryLimits, repeatCall } from "./retry.js";
 import { commercialScope, type SettingKey, type Settings, settingLabel } from "./settings.js";
 import {
   connectionFault,
@@ -15,13 +22,14 @@ import {
 } from "./transport.js";
 
 /** The parts that all calls on one connection share. */
-export interface TokenParts {
+export interface ConnectionParts {
   readonly settings: Settings;
   /** The client's credentials, in every form that messages must not show. */
   readonly secrets: readonly string[];
   readonly transport: Transport;
   readonly pace: Pace;
   readonly clock: Clock;
+  readonly time: ServiceTime;
   /** Headers sent with every call. */
   readonly headers: Readonly<Record<string, string>>;
   readonly retry?: Partial<RetryLimits> | undefined;
@@ -33,12 +41,8 @@ export interface TokenParts {
 /** An access token. */
 export interface AccessToken {
   readonly value: string;
-  /**
-   * The token's sequence number in this process. It distinguishes a refused token from its
-   * successor.
-   */
-  readonly generation: number;
-  readonly scopes?: readonly string[];
+  /** Granted scopes, if the token URL reports them. */
+  readonly scopes: readonly string[] | undefined;
   /** Time on the monotonic clock, in milliseconds, after which the token is no longer used. */
   readonly usableUntil: number;
 }
@@ -51,7 +55,7 @@ export interface AccessTokens {
    * A token other than the one that the service has just refused; all refused callers share one
    * fetch.
    */
-  after(refused: AccessToken, call: ObservedCall): Promise<AccessToken>;
+  after(refused: AccessToken, call: ObservedCall): AccessToken | Promise<AccessToken>;
   /** The last token, if any was fetched. */
   readonly last: AccessToken | undefined;
 }
@@ -73,51 +77,41 @@ const usableMs = (expiresIn = assumedLifetimeS): number => {
 };
 
 /** Returns the token that all calls share, judged by its lifetime and the monotonic clock. */
-export const accessTokens = (parts: TokenParts): AccessTokens => {
+export const accessTokens = (parts: ConnectionParts): AccessTokens => {
   const { clock } = parts;
   let last: AccessToken | undefined;
   let pending: Promise<AccessToken> | undefined;
 
   const fetchToken = async (call?: ObservedCall): Promise<AccessToken> => {
-    const { accessToken, expiresIn, scopes } = await fetchGrant(parts, call);
-    last = {
-      value: accessToken,
-      generation: (last?.generation ?? 0) + 1,
-      usableUntil: clock.now() + usableMs(expiresIn),
-      ...(scopes ? { scopes } : {}),
-    };
-    return last;
+    try {
+      const { accessToken, expiresIn, scopes } = await fetchGrant(parts, call);
+      const usableUntil = clock.now() + usableMs(expiresIn);
+      last = { value: accessToken, scopes, usableUntil };
+      return last;
+    } finally {
+      pending = undefined;
+    }
   };
 
-  /** A failure reaches every waiting caller. */
-  const fetchShared = (call?: ObservedCall): Promise<AccessToken> => {
-    pending ??= fetchToken(call).finally(() => {
-      pending = undefined;
-    });
+  const current: AccessTokens["current"] = (call) => {
+    if (last && clock.now() < last.usableUntil) return last;
+    // A failure reaches every waiting caller.
+    pending ??= fetchToken(call);
     return pending;
   };
 
-  const findUsable = (): AccessToken | undefined =>
-    last && clock.now() < last.usableUntil ? last : undefined;
-
   return {
-    current: (call) => findUsable() ?? fetchShared(call),
-    after: async (refused, call) => {
+    current,
+    after: (refused, call) => {
       // Nobody else should try the refused one while its successor is being fetched.
-      if (last?.generation === refused.generation)
-        last = { ...last, usableUntil: Number.NEGATIVE_INFINITY };
-      const successor = findUsable();
-      return successor && successor.generation > refused.generation ? successor : fetchShared(call);
+      if (last === refused) last = undefined;
+      return current(call);
     },
     get last() {
       return last;
     },
   };
 };
-
-/** An extra token does no harm, so every temporary failure may be repeated. */
-const mayAskAgain = (error: unknown): boolean =>
-  isConversationError(error, "UNREACHABLE", "TIMED_OUT", "UNAVAILABLE") && !error.details.permanent;
 
 /** A token granted by the token URL. */
 export interface TokenGrant {
@@ -132,41 +126,33 @@ export interface TokenGrant {
  * Asks the token URL for a token, in its turn, and repeats that after a temporary failure. The
  * effect of a failure is always `none`: the operation that needs the token was not sent.
  */
-const fetchGrant = (parts: TokenParts, tokenFor?: ObservedCall): Promise<TokenGrant> => {
-  const { settings, secrets, signal, clock, retry: limits = {}, onEvent } = parts;
+const fetchGrant = async (parts: ConnectionParts, tokenFor?: ObservedCall): Promise<TokenGrant> => {
+  const { settings, secrets, signal, retry: limits, onEvent, transport } = parts;
   const { hostname } = new URL(settings.tokenUrl);
   const request = tokenRequest(settings, parts.headers);
   const call: ObservedCall = { ...tokenEndpoint, ...(tokenFor ? { tokenFor } : {}) };
   let attempt = 0;
-  const lostConnection = (failure: Pick<TransportFailure, "cause" | "sent" | "proxy">) => {
-    const { code, text, details } = connectionFault(failure, settings.tokenUrl);
-    return tokenError(code, `Could not fetch an access token: ${text}.`, details);
-  };
   const send = async (): Promise<HttpResponse> => {
     attempt += 1;
     try {
       return await observeAttempt(onEvent, { call, attempt }, hostname, () =>
-        parts.transport.send(request),
+        transport.send(request),
       );
     } catch (error) {
-      if (error instanceof TransportFailure) throw lostConnection(error);
+      if (error instanceof TransportFailure) throw lostToken(settings, error);
       // An error of the transport may quote the credentials.
       throw foreignError(error, secrets);
     }
   };
-  const askOnce = async (): Promise<TokenGrant> => {
-    const response = await sendInItsTurn(parts, call, send, signal);
-    const { status, broken } = response;
-    if (broken && status >= 200 && status <= 299)
-      throw lostConnection({ sent: true, cause: broken });
-    return readGrant(settings, response);
-  };
-  return withRetry(askOnce, mayAskAgain, {
-    limits,
-    signal,
-    clock,
-    onRepeat: (error, longestMs) => onEvent({ type: "repeating", call, error, longestMs }),
-  });
+  const askOnce = async (): Promise<TokenGrant> =>
+    readGrant(settings, await sendInItsTurn(parts, signal, call, send));
+  try {
+    return await askOnce();
+  } catch (error) {
+    const onRepeat = (failure: unknown): void =>
+      onEvent({ type: "repeating", call, error: failure });
+    return repeatCall(error, askOnce, { endpoint: tokenEndpoint, limits, signal, onRepeat });
+  }
 };
 
 /** The token request: client credentials as form fields (public reference). */
@@ -191,56 +177,42 @@ const tokenError = (
   details: ErrorDetails,
 ): ConversationError => new ConversationError(code, message, { ...tokenEndpoint, ...details });
 
+const lostToken = (
+  settings: Settings,
+  failure: Parameters<typeof connectionFault>[0],
+): ConversationError => {
+  const { code, text, details } = connectionFault(failure, settings.tokenUrl);
+  return tokenError(code, `Could not fetch an access token: ${text}.`, details);
+};
+
 /**
  * The token in a response from the token URL.
  *
  * @throws ConversationError `CREDENTIALS_REFUSED`, `THROTTLED`, `UNAVAILABLE`, or `BAD_RESPONSE`
  */
 export const readGrant = (settings: Settings, response: HttpResponse): TokenGrant => {
-  const { status } = response;
+  const { status, broken: cause } = response;
   const parsed = jsonIn(response.text);
   const body = isObject(parsed) ? parsed : {};
   if (status < 200 || status > 299) throw refusedGrant(settings, status, body);
-  const { access_token: token, scope } = body;
+  if (cause) throw lostToken(settings, { sent: true, cause });
+  const { access_token: accessToken, scope } = body;
   // Other characters are not allowed in a header.
-  if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
+  if (typeof accessToken !== "string" || !/^[\x21-\x7e]+$/.test(accessToken)) {
     throw tokenError(
       "BAD_RESPONSE",
       `The response from the token URL has no usable access_token. Check ${settingLabel("tokenUrl", settings.profile)}.`,
       { status, permanent: true },
     );
   }
-  const expiresIn = readSeconds(body.expires_in);
+  const expiresIn = Number(body.expires_in || Number.NaN);
   return {
-    accessToken: token,
-    ...(expiresIn === undefined ? {} : { expiresIn }),
-    ...(typeof scope === "string" ? { scopes: scope.split(/\s+/).filter(Boolean) } : {}),
+    accessToken,
+    ...withoutUndefined({
+      expiresIn: expiresIn > 0 && Number.isFinite(expiresIn) ? expiresIn : undefined,
+      scopes: typeof scope === "string" ? scope.split(/\s+/).filter(Boolean) : undefined,
+    }),
   };
-};
-
-const readSeconds = (value: unknown): number | undefined => {
-  const seconds = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
-  return typeof seconds === "number" && seconds >= 0 && Number.isFinite(seconds)
-    ? seconds
-    : undefined;
-};
-
-/** The error for an answer of the token URL that is not 2xx. */
-const refusedGrant = (settings: Settings, status: number, body: JsonObject): ConversationError => {
-  if (status === 400 || status === 401 || status === 403)
-    return refusedCredentials(settings, status, body);
-  if (status === 429 || status >= 500) {
-    const code = status === 429 ? "THROTTLED" : "UNAVAILABLE";
-    return tokenError(code, `The token request failed (${status}). Try again later.`, { status });
-  }
-  const isRedirect = status < 400;
-  const what = isRedirect ? `${status}, a redirect, which the client does not follow` : status;
-  return tokenError(
-    // Not REJECTED: nothing was wrong with the call that needs the token.
-    isRedirect ? "BAD_RESPONSE" : "CREDENTIALS_REFUSED",
-    `The token URL did not accept the request (${what}). Check ${settingLabel("tokenUrl", settings.profile)}.`,
-    { status, permanent: true },
-  );
 };
 
 /** The settings to check first, by OAuth error code (RFC 6749 §5.2). */
@@ -248,41 +220,35 @@ const suspects: Readonly<Record<string, readonly SettingKey[]>> = {
   invalid_client: ["clientId", "clientSecret"],
   invalid_scope: ["scope"],
   unauthorized_client: ["clientId", "tokenUrl"],
-  unsupported_grant_type: ["tokenUrl"],
 };
 
 const fallbackSuspects: readonly SettingKey[] = ["clientId", "clientSecret", "scope", "tokenUrl"];
 
-const refusedCredentials = (
-  settings: Settings,
-  status: number,
-  body: JsonObject,
-): ConversationError => {
+/** The error for an answer of the token URL that is not 2xx. */
+const refusedGrant = (settings: Settings, status: number, body: JsonObject): ConversationError => {
+  const { profile } = settings;
+  if (status === 429 || status >= 500) {
+    const code = status === 429 ? "THROTTLED" : "UNAVAILABLE";
+    return tokenError(code, `The token request failed (${status}). Try again later.`, { status });
+  }
+  if (status < 400) {
+    const text = `The token URL redirects (${status}), which the client does not follow. Check ${settingLabel("tokenUrl", profile)}.`;
+    return tokenError("BAD_RESPONSE", text, { status, permanent: true });
+  }
   // A service may echo the credential as its error code: it must not get into a message.
   const show = (value: unknown): string =>
     typeof value === "string" ? shownText(value, clientSecrets(settings)) : "";
   const isCode = /^[\w.-]{1,64}$/.test(String(body.error));
   const error = isCode ? show(body.error) : "";
   const keys = suspects[error] ?? fallbackSuspects;
-  const check = keys.map((key) => settingLabel(key, settings.profile)).join(", ");
+  const check = keys.map((key) => settingLabel(key, profile)).join(", ");
   const expires = keys.includes("clientSecret") ? "; the secret may have expired" : "";
-  const other = error === "invalid_scope" ? adviseOtherScope(settings) : "";
-  const said = [error, show(body.error_description)].filter(Boolean).join(": ");
+  // Each kind of tenant knows only its own form (vendor's description).
+  const forms = `A commercial tenant (token URL …/oauth2/v2.0/token) has exactly one scope, ${commercialScope(settings.baseUrl)}; a self-service tenant has short scope names, which are the default.`;
+  const said = [String(status), [error, show(body.error_description)].filter(Boolean).join(": ")];
   return tokenError(
     "CREDENTIALS_REFUSED",
-    `The token URL refused the client credentials (${status}${said === "" ? "" : `, ${said}`}). Check ${check}${expires}.${other}`,
+    `The token URL refused the client credentials (${said.filter(Boolean).join(", ")}). Check ${check}${expires}.${error === "invalid_scope" ? ` ${forms}` : ""}`,
     { status, ...(error === "" ? {} : { serviceCode: error }) },
   );
-};
-
-/**
- * What to set if the token URL does not know the scope: the form of the other kind of tenant, each
- * of which knows only its own (vendor's description).
- */
-const adviseOtherScope = (settings: Settings): string => {
-  const label = settingLabel("scope", settings.profile);
-  const commercial = commercialScope(settings.baseUrl);
-  return settings.scope === commercial
-    ? ` A self-service tenant (token URL …/system/auth/<tenant>-U/oauth2/token) has short scope names: remove the value of ${label}, as these are the default.`
-    : ` A commercial tenant (token URL …/global/<gateway id>/oauth2/v2.0/token) has exactly one scope: set ${label} to ${commercial}.`;
 };

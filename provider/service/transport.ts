@@ -7,13 +7,10 @@ import {
   type ErrorDetails,
 } from "../kernel/errors.js";
 import { isObject } from "../kernel/json.js";
+import { isLoopback } from "./addresses.js";
 
 /** An HTTP method. `PATCH` occurs only in a tenant's other services (specification §8.3). */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-
-/** Whether a host name refers to this machine: `localhost`, 127.0.0.0/8, or ::1. */
-export const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "[::1]" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 
 /** One HTTP call. */
 export interface HttpRequest {

@@ -10,8 +10,8 @@ import { isObject } from "../../provider/kernel/json.js";
 import { withEnvironmentSecrets } from "../../provider/kernel/stand-ins.js";
 import { kindOfToken } from "../../provider/kernel/type-tokens.js";
 import { resources as definitions } from "../../provider/resources/index.js";
+import { isLoopback } from "../../provider/service/addresses.js";
 import { settingTable } from "../../provider/service/settings.js";
-import { isLoopback } from "../../provider/service/transport.js";
 import {
   Account,
   Authentication,

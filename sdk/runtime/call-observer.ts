@@ -1,13 +1,11 @@
 import type { Clock } from "../../provider/kernel/clock.js";
 import { packageName, packageVersion } from "../../provider/kernel/package.js";
 import {
-  type AttemptNumber,
   type AttemptOutcome,
   beginCallSpan,
-  type CallEvent,
-  type ObservedCall,
   type TelemetryApi,
-} from "../../provider/service/call-events.js";
+} from "../../provider/service/call-spans.js";
+import type { AttemptNumber, CallEvent, ObservedCall } from "../../provider/service/pace.js";
 import { tokenEndpoint } from "../../provider/service/token.js";
 import type { Method } from "../../provider/service/transport.js";
 

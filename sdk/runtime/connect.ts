@@ -5,8 +5,8 @@ import { withoutUndefined } from "../../provider/kernel/json.js";
 import type { BucketStore } from "../../provider/pacing/bucket-store.js";
 import { type ServicePaces, servicePaces, waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { limitOf } from "../../provider/pacing/plan-rates.js";
-import type { Answer } from "../../provider/service/answer.js";
-import { type Request, serviceRequest } from "../../provider/service/client.js";
+import { tokenAddress } from "../../provider/service/addresses.js";
+import { type Answer, type Request, serviceRequest } from "../../provider/service/client.js";
 import { clientParts } from "../../provider/service/connect.js";
 import type { Pace, Wait } from "../../provider/service/pace.js";
 import type { Plan } from "../../provider/service/plans.js";
@@ -17,7 +17,6 @@ import {
   type Settings,
   settingNames,
   settingTable,
-  tokenAddress,
 } from "../../provider/service/settings.js";
 import { accessTokens } from "../../provider/service/token.js";
 import type { Method, Transport } from "../../provider/service/transport.js";

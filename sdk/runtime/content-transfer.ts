@@ -1,12 +1,11 @@
 import type { Dispatcher } from "undici";
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { isObject } from "../../provider/kernel/json.js";
-import { type CallEvent, observeAttempt } from "../../provider/service/call-events.js";
+import { type CallEvent, observeAttempt } from "../../provider/service/pace.js";
 import {
   connecting,
   connectionFault,
   dispatchersBy,
-  isLoopback,
   proxyAgent,
   proxyFailure,
 } from "../../provider/service/transport.js";

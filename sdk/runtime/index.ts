@@ -32,7 +32,7 @@ export {
   senderKinds,
   sendersOf,
 } from "../../provider/resources/message-types.js";
-export type { Answer } from "../../provider/service/answer.js";
+export type { Answer } from "../../provider/service/client.js";
 export type { Wait } from "../../provider/service/pace.js";
 export { type Plan, plans } from "../../provider/service/plans.js";
 export type { RetryLimits } from "../../provider/service/retry.js";

@@ -6,7 +6,7 @@ import {
   textAt,
   withoutUndefined,
 } from "../../provider/kernel/json.js";
-import { tokenAddress } from "../../provider/service/settings.js";
+import { tokenAddress } from "../../provider/service/addresses.js";
 import { inputInvalid, prepared } from "./caller-input.js";
 
 /*

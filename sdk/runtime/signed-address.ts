@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 import { ConversationError } from "../../provider/kernel/errors.js";
-import { isLoopback } from "../../provider/service/transport.js";
+import { isLoopback } from "../../provider/service/addresses.js";
 
 /** Networks that no signed URL of a public service leads to, with the prefixes that hide them. */
 const special = {

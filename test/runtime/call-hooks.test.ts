@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TelemetryApi } from "../../provider/service/call-events.js";
+import type { TelemetryApi } from "../../provider/service/call-spans.js";
 import { callObserver } from "../../sdk/runtime/call-observer.js";
 import { connect, type RequestEvent, type ResponseEvent } from "../../sdk/runtime/index.js";
 import { JumpingClock } from "../service/support/clocks.js";

@@ -126,17 +126,13 @@ test.each([
   expect([live.hub.calls.length, live.hub.tokenCalls.length]).toEqual([0, 1]);
 });
 
-const own = "https://hub.example.com/auth/.default";
-
-test.each([
-  ["a b", `set conversation:scope (CONVERSATION_SCOPE) to ${own}`],
-  ["https://other.example.com/auth/.default", `to ${own}`],
-  [own, "short scope names: remove the value of conversation:scope"],
-])("where the scope %s is not known, the other form is named", async (scope, advice) => {
+test("where the scope is not known, the forms of both kinds of tenants are named", async () => {
   await using live = await connected(accepted);
-  const settings = live.hub.settings({ baseUrl: "https://hub.example.com/conversation/v3", scope });
+  const settings = live.hub.settings({ baseUrl: "https://hub.example.com/conversation/v3" });
   const response = { status: 400, headers: {}, text: '{"error":"invalid_scope"}' };
-  expect(() => readGrant(settings, response)).toThrow(advice);
+  expect(() => readGrant(settings, response)).toThrow(
+    /one scope, https:\/\/hub\.example\.com\/auth\/\.default; a self-service tenant has short/,
+  );
 });
 
 test("a failing token address is asked again, but not once more for the call itself", async () => {
@@ -179,9 +175,5 @@ test.each([
 test("the granted scopes can be looked at, the token cannot", async () => {
   await using live = await connected(accepted);
   live.hub.handleToken = json(200, { access_token: "canary", expires_in: 3600, scope: "a b" });
-  expect(await live.service.token()).toEqual({
-    scopes: ["a", "b"],
-    usableForMs: 3_540_000,
-    fetched: 1,
-  });
+  expect(await live.service.token()).toEqual({ scopes: ["a", "b"] });
 });

@@ -73,7 +73,7 @@ test("a note that only repeats the message is reported once", async () => {
   };
   await using live = await connected(json(400, body));
   await expect(live.service.list(channel)).rejects.toThrow(
-    "was refused (400, 400-196: name: must be unique; another object has the same value).",
+    "was refused (400, 400-196: name must be unique; another object has the same value).",
   );
 });
 

@@ -1,14 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { ConversationError, type Effect } from "../../provider/kernel/errors.js";
-import {
-  defaultRetryLimits,
-  keepUnknownEffect,
-  mayRepeat,
-  withRetry,
-} from "../../provider/service/retry.js";
+import { defaultRetryLimits, mayRepeat, repeatCall } from "../../provider/service/retry.js";
 import type { Method } from "../../provider/service/transport.js";
-import { JumpingClock } from "./support/clocks.js";
-import { failureOf, noPauses } from "./support/connected.js";
+import { noPauses } from "./support/connected.js";
 
 const template = "/channels";
 const failing = (
@@ -16,24 +10,6 @@ const failing = (
   effect: Effect = "unknown",
   details = {},
 ) => new ConversationError(code, "failed", { template, ...details }, effect);
-
-test("after an attempt that may have had an effect, no failure says that nothing was done", async () => {
-  const refusal = "PUT /channels/1 was canceled. Nothing was changed. Try again.";
-  const failures = [
-    new ConversationError("CANCELLED", refusal),
-    failing("UNAVAILABLE", "unknown"),
-    new ConversationError("CANCELLED", refusal),
-  ];
-  const attempt = keepUnknownEffect(async () => {
-    throw failures.shift();
-  });
-  expect(await failureOf(attempt())).toMatchObject({ message: refusal, effect: "none" });
-  expect(await failureOf(attempt())).toMatchObject({ code: "UNAVAILABLE", effect: "unknown" });
-  expect(await failureOf(attempt())).toMatchObject({
-    message: "PUT /channels/1 was canceled. An earlier attempt may have taken effect. Try again.",
-    effect: "unknown",
-  });
-});
 
 test.each([
   ["GET", failing("UNREACHABLE", "none"), true],
@@ -63,6 +39,23 @@ test("what may be sent again is sent twice more where the answer cannot be read"
     expect(allowed(method)).toEqual([false, false, false]);
 });
 
+/** The repeats of a GET that failed, and how often it was sent again. */
+const repeated = async <T>(
+  attempt: () => Promise<T>,
+  options: Partial<Parameters<typeof repeatCall>[2]> = {},
+  failure: unknown = failing("UNREACHABLE", "none"),
+) => {
+  let sent = 0;
+  const count = (): Promise<T> => {
+    sent += 1;
+    return attempt();
+  };
+  const { signal } = new AbortController();
+  const endpoint = { method: "GET", template } as const;
+  const call = repeatCall(failure, count, { endpoint, limits: noPauses, signal, ...options });
+  return { outcome: await call.catch((error: unknown) => error), sent };
+};
+
 test.each([
   [
     "double up to the longest",
@@ -79,13 +72,7 @@ test.each([
 ])("pauses %s", async (_, chance, limits, expected) => {
   const random = vi.spyOn(Math, "random").mockReturnValue(chance);
   const timers = vi.spyOn(globalThis, "setTimeout");
-  await failureOf(
-    withRetry(
-      () => Promise.reject(failing("UNREACHABLE")),
-      () => true,
-      { limits },
-    ),
-  );
+  await repeated(() => Promise.reject(failing("UNREACHABLE")), { limits });
   const asked = timers.mock.calls.map(([, ms]) => ms);
   timers.mockRestore();
   random.mockRestore();
@@ -94,27 +81,39 @@ test.each([
   );
 });
 
-test("pauses begin at half a second and end at eight seconds", () => {
-  expect(defaultRetryLimits).toMatchObject({ minTimeoutMs: 500, maxTimeoutMs: 8_000, retries: 4 });
+test("pauses begin at half a second and end at eight seconds, repeats after two minutes", () => {
+  expect(defaultRetryLimits).toEqual({
+    minTimeoutMs: 500,
+    maxTimeoutMs: 8_000,
+    retries: 4,
+    maxRetryTimeMs: 120_000,
+  });
 });
 
-test("no repeat starts later than two minutes after the first failure", async () => {
-  const clock = new JumpingClock();
-  let attempts = 0;
-  const attempt = async () => {
-    attempts += 1;
-    // The first attempt waits long for its turn; that does not count.
-    clock.time += attempts === 1 ? 1_000_000 : 70_000;
-    throw failing("UNREACHABLE");
-  };
-  await failureOf(withRetry(attempt, () => true, { clock, limits: noPauses }));
-  expect(attempts).toBe(3);
+test("no repeat starts when the time for them is over", async () => {
+  const limits = { ...noPauses, maxRetryTimeMs: 0 };
+  const failure = failing("UNREACHABLE", "none");
+  const { outcome, sent } = await repeated(async () => "made", { limits }, failure);
+  expect([outcome, sent]).toEqual([failure, 0]);
 });
 
-test.each<[string, (attempts: number, giveUp: () => void) => string, object, number]>([
+test("after an attempt that may have had an effect, no failure says that nothing was done", async () => {
+  const refusal = "PUT /channels/1 was canceled. Nothing was changed. Try again.";
+  const refused = new ConversationError("CANCELLED", refusal);
+  const attempt = () => Promise.reject(refused);
+  expect((await repeated(attempt, {})).outcome).toMatchObject({ message: refusal, effect: "none" });
+  const unclear = failing("UNAVAILABLE", "unknown");
+  expect((await repeated(attempt, {}, unclear)).outcome).toMatchObject({
+    message: "PUT /channels/1 was canceled. An earlier attempt may have taken effect. Try again.",
+    effect: "unknown",
+  });
+});
+
+test.each<[string, Effect, (giveUp: () => void) => string, object, number]>([
   [
     "ends the repeats with CANCELLED when the failures had no effect",
-    (_, giveUp) => {
+    "none",
+    (giveUp) => {
       giveUp();
       throw failing("UNREACHABLE", "none");
     },
@@ -123,7 +122,8 @@ test.each<[string, (attempts: number, giveUp: () => void) => string, object, num
   ],
   [
     "does not hide that an attempt may have had an effect",
-    (_, giveUp) => {
+    "none",
+    (giveUp) => {
       giveUp();
       throw failing("UNREACHABLE", "unknown");
     },
@@ -132,60 +132,27 @@ test.each<[string, (attempts: number, giveUp: () => void) => string, object, num
   ],
   [
     "does not throw away the answer that comes after it",
-    (attempts, giveUp) => {
-      if (attempts === 1) throw failing("UNREACHABLE", "none");
+    "none",
+    (giveUp) => {
       giveUp();
       return "made";
     },
     { made: "made" },
-    2,
+    1,
   ],
-])("a signal %s", async (_, answer, outcome, expected) => {
+])("a signal %s", async (_, effect, answer, outcome, expected) => {
   const ended = new AbortController();
-  let attempts = 0;
-  const attempt = async () => {
-    attempts += 1;
-    return { made: answer(attempts, () => ended.abort()) };
-  };
-  const call = withRetry(attempt, () => true, { signal: ended.signal, limits: noPauses });
-  expect(await call.catch((error: unknown) => error)).toMatchObject(outcome);
-  expect(attempts).toBe(expected);
+  const attempt = async () => ({ made: answer(() => ended.abort()) });
+  const given = await repeated(attempt, { signal: ended.signal }, failing("UNREACHABLE", effect));
+  expect(given).toMatchObject({ outcome, sent: expected });
 });
 
-test.each([
-  [{}, 0, 15_000],
-  [{ retries: 6 }, 0, 31_000],
-  [{ retries: 1, minTimeoutMs: 100 }, 10_000, 10_200],
-  [{}, 60_000, 180_000],
-] as const)(
-  "who waits hears once how long repeats may take: %j, %i ms each",
-  async (limits, attemptMs, longestMs) => {
-    const clock = new JumpingClock();
-    const reported: number[] = [];
-    const attempt = async (): Promise<never> => {
-      await clock.sleep(attemptMs);
-      throw failing("UNREACHABLE", "none");
-    };
-    const ended = new AbortController();
-    const onRepeat = (_: unknown, ms: number): void => {
-      reported.push(ms);
-      ended.abort();
-    };
-    await failureOf(
-      withRetry(attempt, () => true, { limits, clock, onRepeat, signal: ended.signal }),
-    );
-    expect(reported).toEqual([longestMs]);
-  },
-);
-
-test("no repeat is announced for an attempt that was given up", async () => {
-  const reported: number[] = [];
-  const ended = new AbortController();
-  const attempt = async (): Promise<never> => {
-    ended.abort();
-    throw failing("UNREACHABLE", "none");
-  };
-  const onRepeat = (_: unknown, ms: number) => void reported.push(ms);
-  await failureOf(withRetry(attempt, () => true, { onRepeat, signal: ended.signal }));
-  expect(reported).toEqual([]);
+test("repeats are announced once, and none for a call that was given up", async () => {
+  const reported: unknown[] = [];
+  const onRepeat = (failure: unknown): void => void reported.push(failure);
+  const failure = failing("UNREACHABLE", "none");
+  await repeated(() => Promise.reject(failing("TIMED_OUT")), { onRepeat }, failure);
+  expect(reported).toEqual([failure]);
+  await repeated(async () => "made", { onRepeat, signal: AbortSignal.abort() });
+  expect(reported).toHaveLength(1);
 });
