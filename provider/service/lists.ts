@@ -46,29 +46,33 @@ export const readList = async (
   operation: Operation,
   listKey: string,
 ): Promise<Listing & { readonly objects: Map<string, WireObject> }> => {
+  const counts = new Set<number | undefined>();
+  const read = async (query: Readonly<Record<string, number>> = {}): Promise<Page> => {
+    const page = readPage(operation, listKey, await request(operation, { query }));
+    counts.add(page.count);
+    return page;
+  };
   /** A further page, or undefined if the service refuses to give one. */
   const readFurther = async (query: Readonly<Record<string, number>>) => {
     try {
-      return readPage(operation, listKey, await request(operation, { query }));
+      return await read(query);
     } catch (error) {
       if (isConversationError(error, "REJECTED", "NOT_FOUND")) return undefined;
       throw error;
     }
   };
-  const first = readPage(operation, listKey, await request(operation));
+  const first = await read();
   const isWorthIt = isWorthWidening(first.count ?? 0, first.size);
   const wide = isWorthIt && (await readFurther({ $pagenum: 1, $pagesize: widestPage }));
   const isWider = wide && wide.size > first.size;
   const width = isWider ? { $pagesize: widestPage } : {};
   const objects = new Map<string, WireObject>();
-  const counts = new Set<number | undefined>();
   let page: Page | undefined = isWider ? wide : first;
   for (let number = 1; page; number++) {
     const { count, items }: Page = page;
     const before = objects.size;
     // A foreign object with a strange id must not block its kind: its name still counts.
     for (const item of items) objects.set(listingKey(item), item);
-    counts.add(count);
     const isAll = count === undefined ? number === 1 : objects.size >= count;
     if (isAll) return { objects, complete: true, moved: counts.size > 1 };
     const isOver: boolean = objects.size === before || !count || number === mostPages;

@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { isObject } from "../../provider/kernel/json.js";
+import { isLoopback } from "../../provider/service/addresses.js";
 import { type CallEvent, observeAttempt } from "../../provider/service/pace.js";
 import {
   connecting,

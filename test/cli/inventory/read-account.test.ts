@@ -156,12 +156,11 @@ test("a reference to what was never there is no change", async () => {
   expect(reading.consistent).toBe(true);
 });
 
-test("the objects that came so far are counted page by page", async () => {
+test("the objects that came so far are counted", async () => {
   const { session, makeChannel } = await hub();
   for (let count = 0; count < 30; count++) await makeChannel(`custom.${count}`);
   const seen: number[] = [];
   await readAccount(session, { onProgress: (objects) => void seen.push(objects) });
-  expect(seen).toContain(25);
   expect(seen.at(-1)).toBe(30);
 });
 
@@ -210,8 +209,7 @@ const nowhere = {
   ...withoutPace,
 };
 
-const refusal =
-  /no connection to 127\.0\.0\.1:\d+ \(ECONNREFUSED\).* Retrying for up to 1[5-9] s\.$/;
+const refusal = /no connection to 127\.0\.0\.1:\d+ \(ECONNREFUSED\).* Trying again\.$/;
 
 test("a service that does not answer is reported at once, and once for all calls", async () => {
   const settings = readSettings({ environment: nowhere, config: () => undefined });
@@ -244,13 +242,14 @@ const movingService = (total: number, size: number, changes: readonly Change[]) 
     moments.push(present);
   };
   const handler: Handler = (seen, ...rest) => {
+    const kind = resources.find(({ collection }) => seen.path.startsWith(`/${collection}`));
     const isChannels = seen.path.split("?")[0]?.endsWith("/channels");
     const pagenum = Number(/\$pagenum=(\d+)/.exec(seen.path)?.[1] ?? 1);
     if (isChannels && calls++ > 0) change();
     const all = isChannels ? present : [];
     const items = all.slice((pagenum - 1) * size, pagenum * size).map((id) => ({ id }));
     const paginationInfo = { count: all.length, pagenum, pagesize: size };
-    json(200, { paginationInfo, items })(seen, ...rest);
+    json(200, { paginationInfo, [kind?.listKey ?? ""]: items })(seen, ...rest);
   };
   return { handler, moments };
 };

@@ -303,7 +303,7 @@ export const refusals: Group = {
       update: fails(1, /run: pulumi refresh/, "fails at once and says what to run"),
       token: fails(
         1,
-        /did not accept the request \(404\).*CONVERSATION_TOKEN_URL/,
+        /refused the client credentials \(404\).*CONVERSATION_TOKEN_URL/,
         "fails at once and names the setting to check",
       ),
     }),
