@@ -3,11 +3,10 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, type TestContext, test } from "vitest";
 import { packageRoot } from "../../provider/kernel/package.js";
-import { withoutPace } from "../support/cli-project.js";
-import { type Door, doorOfTests, doors } from "../support/door.js";
+import { type Door, doors } from "../support/door.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { languageHosts } from "../support/language-hosts.js";
-import { descendants, isRunning, stopProviders } from "../support/processes.js";
+import { descendants, isRunning } from "../support/processes.js";
 
 /**
  * How a run reaches the life cycle. A language host runs the plugin of a folder: the engine gives it no signal,
@@ -15,12 +14,12 @@ import { descendants, isRunning, stopProviders } from "../support/processes.js";
  */
 type Delivery = Door | "plugin of a folder";
 
-const plugins: readonly Delivery[] = doors.includes("plugin")
-  ? ["plugin", "plugin of a folder"]
-  : [];
-const deliveries: readonly Delivery[] = [...new Set([...doors, ...plugins])];
+const deliveries: readonly Delivery[] = [
+  ...doors,
+  ...(doors.includes("plugin") ? ["plugin of a folder" as const] : []),
+];
 
-const names = ["a", "b", "c", "d"];
+const names = ["a", "b", "c", "d", "e"];
 const program = `
 const { Channel } = require("pulumi-conversation");
 for (const name of ${JSON.stringify(names)}) new Channel(name, { type: "custom." + name, displayName: name, icon: "aVZC" });
@@ -39,175 +38,108 @@ const folderSettings = {
   ),
 };
 
-let project: EmulatedProject;
+const up = ["up", "--yes", "--skip-preview"];
+/** The second creation waits for seconds. */
+const slow = { CONVERSATION_PLAN: "developer", CONVERSATION_BURST: "1" };
 
-const openFolder = async (
-  options: Parameters<typeof emulatedProject>[1],
-  limits: Readonly<Record<string, string>>,
-  context: TestContext | undefined,
-): Promise<void> => {
-  const host = languageHosts();
-  if ("reason" in host) {
-    context?.skip(host.reason);
-    throw new Error(host.reason);
+let project: EmulatedProject;
+afterEach(() => project?.close());
+
+const open = async (delivery: Delivery, context: TestContext): Promise<void> => {
+  if (delivery !== "plugin of a folder") {
+    project = await emulatedProject(program, {}, {}, delivery);
+    return;
   }
-  const environment = { ...limits, ...host.environment };
-  const opened = await emulatedProject("", options, environment, "plugin");
+  const hosts = languageHosts();
+  if ("reason" in hosts) return context.skip(hosts.reason);
+  const opened = await emulatedProject("", {}, hosts.environment, "plugin");
   writeFileSync(join(opened.folder, "Pulumi.yaml"), JSON.stringify(folderSettings));
   project = Object.assign(opened, { providerProcess: "run-plugin" });
 };
 
-const open = async (
-  options: Parameters<typeof emulatedProject>[1] = {},
-  delivery: Delivery = doorOfTests,
-  context?: TestContext,
-): Promise<void> => {
-  const limits = options.plan ? { CONVERSATION_PLAN: options.plan, CONVERSATION_BURST: "1" } : {};
-  if (delivery === "plugin of a folder") await openFolder(options, limits, context);
-  else project = await emulatedProject(program, options, limits, delivery);
+const until = async (what: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await what())) await pause(50);
 };
-
-afterEach(() => project?.close());
 
 const channels = async (): Promise<string[]> =>
   (await project.objects("channels")).map(({ id }) => id);
 
-const until = async (what: () => Promise<boolean>): Promise<void> => {
-  while (!(await what())) await pause(50);
+/** Starts an `up`, and goes on when the service has so many channels. */
+const startUp = async (
+  count: number,
+  environment: Readonly<Record<string, string>>,
+  ...options: readonly string[]
+) => {
+  const { child, ended } = project.start([...up, ...options], environment);
+  await until(async () => (await channels()).length === count);
+  const providers = descendants(child.pid ?? 0, project.providerProcess);
+  expect(providers).not.toEqual([]);
+  return { child, ended, providers };
 };
 
-const pendingOperations = (): number =>
-  JSON.parse(project.state()).checkpoint.latest.pending_operations?.length ?? 0;
+const pendingOperations = (): readonly unknown[] =>
+  JSON.parse(project.state()).checkpoint.latest.pending_operations ?? [];
 
-/** One clean run makes exactly what is declared, whatever was interrupted before. */
-const expectRecovery = async (): Promise<void> => {
-  await project.release();
-  await expectWhole();
+/** Asked once during a wait: it ends at once, says that nothing was sent, and leaves a clean state. */
+const stopOnce = async (count: number, signal: NodeJS.Signals): Promise<void> => {
+  const { child, ended } = await startUp(count, slow);
+  child.kill(signal);
+  const { code, output } = await ended;
+  expect(code).not.toBe(0);
+  expect(output).toContain("Nothing was sent. To continue, run the command again.");
+  expect(await channels()).toHaveLength(count);
+  expect(pendingOperations()).toEqual([]);
 };
 
-const expectWhole = async (): Promise<void> => {
-  await project.succeed(["up", "--yes", "--skip-preview"], withoutPace);
-  expect(await channels()).toHaveLength(4);
-  const kept = (await channels()).filter((id) => project.state().includes(id));
-  expect(kept).toHaveLength(4);
+/** Ctrl-C during a wait, and again at once: nothing runs on. */
+const stopTwice = async (count: number): Promise<void> => {
+  const { child, ended, providers } = await startUp(count, slow);
+  child.kill("SIGINT");
+  await pause(20);
+  child.kill("SIGINT");
+  expect((await ended).code).not.toBe(0);
+  await until(() => !providers.some(isRunning));
+  expect(await channels()).toHaveLength(count);
 };
 
-test.for([
-  ...deliveries.map((delivery) => ["SIGINT", delivery] as const),
-  ...plugins.slice(0, 1).map((delivery) => ["SIGTERM", delivery] as const),
-])(
-  "one %s during a wait ends it at once, says that nothing was sent, and leaves a clean state (%s)",
-  async ([signal, delivery], context) => {
-    await open({ plan: "developer", burst: 1 }, delivery, context);
-    const { child, ended } = project.start(["up", "--yes", "--skip-preview"]);
-    await until(async () => (await channels()).length === 1);
-    const made = await channels();
-    child.kill(signal);
-    const { code, output } = await ended;
-    expect(code).not.toBe(0);
-    expect(output).toContain("Nothing was sent. To continue, run the command again.");
-    expect(await channels()).toEqual(made);
-    expect(pendingOperations()).toBe(0);
-  },
-);
-
-test.for(deliveries)(
-  "Ctrl-C during a wait, and again at once: nothing runs on, and the next up is right (%s)",
-  async (delivery, context) => {
-    await open({}, delivery, context);
-    const slow = { CONVERSATION_PLAN: "developer", CONVERSATION_BURST: "1" };
-    const { child, ended } = project.start(["up", "--yes", "--skip-preview"], slow);
-    await until(async () => (await channels()).length === 1);
-    const running = descendants(child.pid ?? 0, project.providerProcess);
-    expect(running).not.toEqual([]);
-    child.kill("SIGINT");
-    await pause(20);
-    child.kill("SIGINT");
-    expect((await ended).code).not.toBe(0);
-    await until(async () => !running.some(isRunning));
-    expect(await channels()).toHaveLength(1);
-    await expectWhole();
-  },
-);
-
-// To the engine SIGTERM is as SIGINT, and SIGHUP as SIGKILL; how the provider ends is what its delivery decides.
-test.for([
-  ["SIGKILL", 1, doorOfTests],
-  ["SIGINT", 2, doorOfTests],
-  ...plugins.map((delivery) => ["SIGINT", 2, delivery] as const),
-] as const)(
-  "%s of the command line, %i times, after the service acted: the next up finds the object (%s)",
-  async ([signal, times, delivery], context) => {
-    await open({}, delivery, context);
-    await project.faults({ on: "POST /channels", kind: "drip" });
-    const { child, ended } = project.start(["up", "--yes", "--skip-preview", "--parallel", "1"]);
-    await until(async () => (await channels()).length === 1);
-    const providers = descendants(child.pid ?? 0, project.providerProcess);
-    for (let round = 0; round < times; round += 1) {
-      child.kill(signal);
-      await pause(500);
-    }
-    await ended;
-    await expectRecovery();
-    // What the engine leaves behind when it is killed is not ours to end; it ends with its call.
-    for (const pid of providers) if (isRunning(pid)) process.kill(pid, "SIGKILL");
-  },
-);
-
-test.for(deliveries)(
-  "kill -9 of the command line alone, while creations wait: the provider ends, and sends nothing more (%s)",
-  async (delivery, context) => {
-    await open({ plan: "developer", burst: 1 }, delivery, context);
-    const { child, ended } = project.start(["up", "--yes", "--skip-preview"]);
-    await until(async () => (await channels()).length === 1);
-    const running = descendants(child.pid ?? 0, project.providerProcess);
-    expect(running).not.toEqual([]);
-    child.kill("SIGKILL");
-    await ended;
-    await until(async () => !running.some(isRunning));
-    expect(await channels()).toHaveLength(1);
-  },
-);
-
-test("what was interrupted is found by its mark, and deleted on demand once no run holds the lock", async () => {
-  await open();
-  await project.faults({ on: "POST /channels", kind: "drip", after: 1 });
-  const { child, ended } = project.start(["up", "--yes", "--skip-preview", "--parallel", "1"]);
-  await until(async () => (await channels()).length === 2);
-  const providers = stopProviders(child, project.providerProcess);
-  const remove = () => project.tool(["orphans", "--delete", "--json"]);
-  const underWay = await remove();
-  expect(underWay.code).toBe(1);
-  expect(JSON.parse(underWay.output)).toMatchObject({ error: { exitCode: 1 } });
-  expect(underWay.errors).toContain(`the stack shop/prod is locked (`);
-  expect(underWay.errors).toContain(`process ${child.pid},`);
+/** kill -9 of the command line alone, while creations wait: the provider ends, and sends nothing more. */
+const killEngine = async (count: number): Promise<void> => {
+  const { child, ended, providers } = await startUp(count, slow);
   child.kill("SIGKILL");
   await ended;
-  expect((await remove()).errors).toContain("pulumi cancel");
-  expect(await channels()).toHaveLength(2);
+  await until(() => !providers.some(isRunning));
+  expect(await channels()).toHaveLength(count);
   await project.release();
-  const kept = (await channels()).filter((id) => project.state().includes(id));
-  expect(kept).toHaveLength(1);
-  const [lost] = (await channels()).filter((id) => !kept.includes(id));
-  const found = JSON.parse((await project.tool(["orphans", "--json"])).output);
-  const label = expect.stringContaining("shop/prod");
-  const orphan = { kind: "Channel", id: lost, label, standing: "leftover", pending: true };
-  expect(found).toEqual([expect.objectContaining(orphan)]);
-  expect(JSON.parse((await remove()).output)).toMatchObject([{ id: lost, deleted: true }]);
-  expect(await channels()).toEqual(kept);
-  for (const pid of providers) if (isRunning(pid)) process.kill(pid, "SIGKILL");
-});
+};
 
-test.each(doors)(
-  "kill -9 of the provider process after the service acted: the next up finds the object (%s)",
-  async (door) => {
-    await open({}, door);
-    await project.faults({ on: "POST /channels", kind: "drip" });
-    const { child, ended } = project.start(["up", "--yes", "--skip-preview", "--parallel", "1"]);
-    await until(async () => (await channels()).length === 1);
-    for (const pid of descendants(child.pid ?? 0, project.providerProcess))
-      process.kill(pid, "SIGKILL");
-    expect((await ended).code).not.toBe(0);
-    await expectRecovery();
+/** Ends a run after the service acted, before the answer: by Ctrl-C twice, or by kill -9 of its provider. */
+const endAfterActing = async (count: number, by: "SIGINT" | "SIGKILL"): Promise<void> => {
+  await project.faults({ on: "POST /channels", kind: "drip" });
+  const { child, ended, providers } = await startUp(count, {}, "--parallel", "1");
+  if (by === "SIGKILL") for (const pid of providers) process.kill(pid, by);
+  else
+    for (const _ of ["once", "twice"]) {
+      child.kill(by);
+      await pause(500);
+    }
+  expect((await ended).code).not.toBe(0);
+  // What the engine leaves behind is not ours to end; it ends with its call.
+  for (const pid of providers) if (isRunning(pid)) process.kill(pid, "SIGKILL");
+  await project.release();
+};
+
+test.for(deliveries)(
+  "runs that are stopped and killed, during a wait and after the service acted: the next up has exactly what is declared (%s)",
+  async (delivery, context) => {
+    await open(delivery, context);
+    await stopOnce(1, delivery === "plugin" ? "SIGTERM" : "SIGINT");
+    await stopTwice(2);
+    await killEngine(3);
+    await endAfterActing(4, "SIGINT");
+    await endAfterActing(5, "SIGKILL");
+    const made = await channels();
+    await project.succeed(up);
+    expect(await channels()).toEqual(made);
+    expect(made.filter((id) => project.state().includes(id))).toHaveLength(5);
   },
 );
