@@ -17,7 +17,7 @@ const mocking = [
 /** The longest first, so that no core is idle at the end. Files that are not named follow by size. */
 const longest = [
   "take-over",
-  "rehearse-copy",
+  "rehearse",
   "interruption",
   "plugin-accounts",
   "secret-places",
@@ -28,7 +28,6 @@ const longest = [
   "plugin-languages",
   "plugin",
   "killed-commands",
-  "two-clients",
   "plugin-states",
   "replay",
   "traces",
