@@ -3,26 +3,18 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Pool } from "undici";
+import { textTable } from "../cli/terminal/columns.js";
 import { systemClock } from "../provider/kernel/clock.js";
 import { pacedCalls, unlimitedBurst } from "../provider/pacing/pacer.js";
+import { authentication } from "../provider/resources/authentication.js";
 import { connectService } from "../provider/service/connect.js";
 import { setUpOperation } from "../provider/service/operations.js";
 import { readSettings } from "../provider/service/settings.js";
-import { inSlots, kind } from "./session.js";
+import { inSlots } from "./pacing.js";
 
 interface Speed {
   readonly requestsPerSecond: number;
-  readonly cpuMicrosecondsPerRequest: number;
-}
-
-/** The whole client against the bare HTTP library. */
-export interface OverheadFigure {
-  readonly requests: number;
-  readonly inFlight: number;
-  readonly client: Speed;
-  readonly pool: Speed;
-  /** CPU time of the client over that of the library. */
-  readonly cpuOverPool: number;
+  readonly cpuMicroseconds: number;
 }
 
 /** The answer to every call: an object and a token in one. */
@@ -63,7 +55,7 @@ const measureSpeed = async (call: Call): Promise<Speed> => {
   const { user, system } = process.cpuUsage(cpu);
   return {
     requestsPerSecond: requests / seconds,
-    cpuMicrosecondsPerRequest: (user + system) / requests,
+    cpuMicroseconds: (user + system) / requests,
   };
 };
 
@@ -76,7 +68,7 @@ const compareSpeeds = async (calls: readonly [Call, Call]): Promise<readonly [Sp
   const best = (which: 0 | 1): Speed =>
     turns
       .map((turn) => turn[which])
-      .reduce((a, b) => (a.cpuMicrosecondsPerRequest <= b.cpuMicrosecondsPerRequest ? a : b));
+      .reduce((a, b) => (a.cpuMicroseconds <= b.cpuMicroseconds ? a : b));
   return [best(0), best(1)];
 };
 
@@ -94,22 +86,30 @@ const connect = (origin: string) => {
 };
 
 /** Calls a server in another process over loopback: through the whole client, and with its HTTP library alone. */
-export const measureOverhead = async (): Promise<OverheadFigure> => {
+export const measureOverhead = async (): Promise<readonly string[]> => {
   const child = fork(__filename);
   const [port]: unknown[] = await once(child, "message");
   const origin = `http://127.0.0.1:${port}`;
   const service = connect(origin);
   const direct = new Pool(origin, { connections: 8, pipelining: 1, allowH2: false });
   try {
-    const read = setUpOperation(kind, "get");
+    const read = setUpOperation(authentication, "get");
     const throughClient: Call = () => service.request(read, { id: "5f2c1d9e-bench" });
     const throughPool: Call = async () => {
       const { body } = await direct.request({ method: "GET", path: "/v3/authentications/bench" });
       return JSON.parse(await body.text());
     };
     const [client, pool] = await compareSpeeds([throughClient, throughPool]);
-    const cpuOverPool = client.cpuMicrosecondsPerRequest / pool.cpuMicrosecondsPerRequest;
-    return { requests, inFlight, client, pool, cpuOverPool };
+    const row = (name: string, { requestsPerSecond, cpuMicroseconds }: Speed) => [
+      name,
+      requestsPerSecond.toFixed(0),
+      cpuMicroseconds.toFixed(1),
+      `×${(cpuMicroseconds / pool.cpuMicroseconds).toFixed(2)}`,
+    ];
+    return textTable(
+      ["Loopback, no waiting", "requests/s", "CPU µs each", "CPU over the library"],
+      [row("whole client, paced", client), row("undici Pool.request alone", pool)],
+    );
   } finally {
     await direct.destroy();
     await service.close();

@@ -1,145 +1,152 @@
-import type { Plan } from "../provider/service/plans.js";
-import { clients } from "./clients.js";
-import {
-  type BenchSession,
-  body,
-  failures,
-  inVirtualTime,
-  kind,
-  rateFor,
-  type Setting,
-} from "./session.js";
+import Bottleneck from "bottleneck";
+import { textTable } from "../cli/terminal/columns.js";
+import { pacedCalls } from "../provider/pacing/pacer.js";
+import { conversationLimit } from "../provider/pacing/plan-rates.js";
+import type { HttpResponse } from "../provider/service/transport.js";
+import { TrueBucket } from "./true-bucket.js";
+import { VirtualTime } from "./virtual-time.js";
 
-/**
- * The other load on the bucket. `alone`: none, it is full at the start. `empty`: others have just
- * used it up. `shared`: others want half of its rate all the time.
- */
-type Situation = "alone" | "empty" | "shared";
+type Attempt = () => Promise<HttpResponse>;
 
-/** One client that created objects of one kind on one plan. */
-export interface CreationFigure {
-  readonly client: string;
-  readonly plan: Plan;
-  readonly situation: Situation;
-  /** Calls per second of the endpoint, and how many its bucket holds. */
+/** Decides when a call is made, and how often. */
+type Client = (attempt: Attempt) => Promise<HttpResponse>;
+
+interface Limit {
   readonly rate: number;
   readonly burst: number;
-  readonly resources: number;
-  readonly idealSeconds: number;
-  readonly wallSeconds: number;
-  /**
-   * Wall time over the ideal; null if the burst takes them all, so the ideal is no time, or if
-   * resources failed, and in the situation `shared`.
-   */
-  readonly overIdeal: number | null;
-  readonly calls: number;
-  /** Answers with status 429. */
-  readonly refused: number;
-  /** Resources that were not created. */
-  readonly failed: number;
 }
 
-/**
- * The shortest time that a token bucket allows for `calls` calls of one endpoint, in seconds, from a
- * full bucket and without the time that the calls themselves take (specification §8.1).
- */
-export const idealSeconds = (calls: number, rate: number, burst: number): number =>
-  Math.max(0, calls - burst) / rate;
+const endpoint = { method: "POST", template: "/channels" } as const;
 
-/** The ideal in a situation; the share that others take is unknown, so it is left out. */
-export const idealIn = (situation: Situation, calls: number, rate: number, burst: number): number =>
-  idealSeconds(calls, rate, situation === "empty" ? 0 : burst);
-
-/**
- * Wall time over the ideal, such as 1.004; null if the ideal is zero or some of the work was not
- * done: giving up early is not being fast.
- */
-export const overIdeal = (wallSeconds: number, ideal: number, failed: number): number | null =>
-  ideal > 0 && failed === 0 ? wallSeconds / ideal : null;
-
-/** One creation to measure. */
-export type CreationCase = Pick<
-  CreationFigure,
-  "client" | "plan" | "burst" | "resources" | "situation"
->;
-
-/**
- * The setting in which a case runs.
- *
- * @throws Error for a client that does not exist
- */
-const creationSetting = ({ client: name, plan, burst }: CreationCase): Setting => {
-  const client = clients.find((one) => one.name === name);
-  if (!client) throw new Error(`There is no client ${name}.`);
-  return { client, plan, burst };
+const ours = async (limit: Limit, clock: VirtualTime): Promise<Client> => {
+  const pace = pacedCalls({ clock, tenant: "bench", share: 1, limits: () => limit });
+  return (attempt) => pace(endpoint, attempt);
 };
 
-/** Numbers of the others' objects, so that their names are free. */
-const othersFirst = 1_000_000;
+/** Increments happen every 250 ms, so the README asks for multiples of that. */
+const beatMs = 250;
 
-/** Others use up what the bucket holds. */
-const drain = async ({ neighbour, during }: BenchSession, burst: number): Promise<void> => {
-  for (let n = 0; n < burst; n++) await during(neighbour.create(kind, body(othersFirst + n)));
+const reservoir = async ({ rate, burst }: Limit): Promise<Client> => {
+  const interval = Math.ceil(1000 / rate / beatMs) * beatMs;
+  const limiter = new Bottleneck({
+    reservoir: burst,
+    reservoirIncreaseAmount: Math.max(1, Math.floor((rate * interval) / 1000)),
+    reservoirIncreaseInterval: interval,
+    reservoirIncreaseMaximum: burst,
+    maxConcurrent: 5,
+    minTime: 250,
+  });
+  return (attempt) => limiter.schedule(attempt);
 };
 
-/** Part of the rate that the others want in the situation `shared`. */
-const othersPart = 0.5;
-
-/** How often others that are refused try again within a period. */
-const tries = 20;
-
-/** Others call at an even pace, again and again if they are refused, until they are stopped. */
-const disturb = ({ neighbour, clock }: BenchSession, rate: number): (() => void) => {
-  const end = new AbortController();
-  const periodMs = 1000 / (rate * othersPart);
-  const insist = async (number: number): Promise<void> => {
-    while (!end.signal.aborted) {
-      const took = await neighbour.create(kind, body(othersFirst + number)).catch(() => undefined);
-      if (took) return;
-      await clock.sleep(periodMs / tries, end.signal);
-    }
-  };
-  const callOn = async (): Promise<void> => {
-    const start = clock.now();
-    for (let n = 1; !end.signal.aborted; n++) {
-      await clock.sleep(start + n * periodMs - clock.now(), end.signal);
-      await insist(n);
-    }
-  };
-  callOn().catch(() => {});
-  return () => end.abort();
+const retried = async (): Promise<Client> => {
+  const { default: pRetry } = await import("p-retry");
+  return (attempt) =>
+    pRetry(async () => {
+      const response = await attempt();
+      if (response.status === 429) throw new Error("429");
+      return response;
+    });
 };
 
-/** Creates the objects of a case in a session and returns how it went. */
-const measureCreation = async (
-  session: BenchSession,
-  given: CreationCase,
-): Promise<CreationFigure> => {
-  const { plan, burst, resources, situation } = given;
-  const { service, neighbour, clock, traffic, during } = session;
-  const rate = rateFor(plan);
-  await during(Promise.all([service.token(), neighbour.token()]));
-  if (situation === "empty") await drain(session, burst);
-  const stop = situation === "shared" ? disturb(session, rate) : () => {};
-  const start = clock.now();
-  const failed = await during(failures(resources, (number) => service.create(kind, body(number))));
-  const wallSeconds = (clock.now() - start) / 1000;
-  stop();
-  const ideal = idealIn(situation, resources, rate, burst);
-  return {
-    ...given,
-    ...traffic,
-    rate,
-    idealSeconds: ideal,
-    wallSeconds,
-    overIdeal: situation === "shared" ? null : overIdeal(wallSeconds, ideal, failed),
-    failed,
+const clients: readonly (readonly [
+  name: string,
+  open: (limit: Limit, clock: VirtualTime) => Promise<Client>,
+])[] = [
+  ["pulumi-conversation", ours],
+  ["bottleneck reservoir", reservoir],
+  ["p-retry", retried],
+];
+
+/** A service on the other side of a country. */
+const roundTripMs = 80;
+const jitterMs = 20;
+
+/** Calls in progress at a time: as many as the engine makes on two cores. */
+const inFlight = 8;
+
+/** The same numbers from 0 to 1 in every run. */
+const series = (): (() => number) => {
+  let state = 20_260_101;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
   };
 };
 
-/**
- * Creates the objects of a case in virtual time. Process-wide: one at a time, and nothing else that
- * needs timers beside it.
- */
-export const measureInVirtualTime = (one: CreationCase): Promise<CreationFigure> =>
-  inVirtualTime(creationSetting(one), (session) => measureCreation(session, one));
+/** Runs `count` jobs, `most` of them at a time. */
+export const inSlots = async (
+  count: number,
+  most: number,
+  job: () => Promise<unknown>,
+): Promise<void> => {
+  let next = 0;
+  const slot = async (): Promise<void> => {
+    while (next++ < count) await job();
+  };
+  await Promise.all(Array.from({ length: most }, slot));
+};
+
+/** A bucket, the tokens in it at the start, and the calls on it. */
+interface Case {
+  readonly title: string;
+  readonly limit: Limit;
+  readonly tokens: number;
+  readonly calls: number;
+}
+
+const limitOn = (plan: "developer" | "basic" | "enterprise"): Limit =>
+  conversationLimit(endpoint, plan);
+
+const full = (plan: "developer" | "basic" | "enterprise"): Case => {
+  const limit = limitOn(plan);
+  const title = `${plan}: ${limit.rate}/s, burst ${limit.burst}`;
+  return { title, limit, tokens: limit.burst, calls: 200 };
+};
+
+const cases: readonly Case[] = [
+  full("developer"),
+  full("basic"),
+  full("enterprise"),
+  { title: "enterprise, used up", limit: limitOn("enterprise"), tokens: 0, calls: 50 },
+];
+
+/** Makes all calls of a case in virtual time; gives its outcome, such as `×1.002, 2 refused`. */
+const runCase = async (
+  { limit, tokens, calls }: Case,
+  open: (limit: Limit, clock: VirtualTime) => Promise<Client>,
+): Promise<string> => {
+  const clock = new VirtualTime();
+  const restore = clock.install();
+  try {
+    const bucket = new TrueBucket(limit.rate, limit.burst, tokens);
+    const random = series();
+    const half = () => clock.sleep(roundTripMs / 2 + (random() - 0.5) * jitterMs);
+    const attempt = async (): Promise<HttpResponse> => {
+      await half();
+      const isAccepted = bucket.take(clock.now());
+      await half();
+      return { status: isAccepted ? 201 : 429, headers: {}, text: "" };
+    };
+    const client = await open(limit, clock);
+    await clock.during(inSlots(calls, inFlight, () => client(attempt).catch(() => undefined)));
+    const failed = calls - bucket.accepted;
+    if (failed > 0) return `${failed} OF ${calls} FAILED, ${bucket.refused} refused`;
+    const overIdeal = (clock.now() / 1000) * (limit.rate / (calls - tokens));
+    return `×${overIdeal.toFixed(3)}, ${bucket.refused} refused`;
+  } finally {
+    restore();
+  }
+};
+
+/** Every client on every bucket, in virtual time. */
+export const measurePacing = async (): Promise<readonly string[]> => {
+  const rows: string[][] = [];
+  for (const [name, open] of clients) {
+    const outcomes: string[] = [];
+    for (const one of cases) outcomes.push(await runCase(one, open));
+    rows.push([name, ...outcomes]);
+  }
+  const columns = cases.map(({ title, calls }) => `${title}: ${calls} calls`);
+  return textTable(["Virtual time: over the ideal", ...columns], rows);
+};

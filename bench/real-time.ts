@@ -6,13 +6,14 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Pool } from "undici";
+import { textTable } from "../cli/terminal/columns.js";
 import { systemClock } from "../provider/kernel/clock.js";
 import { pacedCalls, sharedBuckets } from "../provider/pacing/pacer.js";
 import type { HttpResponse } from "../provider/service/transport.js";
 import { TrueBucket } from "./true-bucket.js";
 
-/** This package's pacer in real time, over loopback, on one endpoint that nobody else uses. */
-export interface RealTimeFigure {
+/** Calls of one endpoint that nobody else uses, by one or several processes. */
+interface Case {
   /** Calls per second of the endpoint, and how many its bucket holds. */
   readonly rate: number;
   readonly burst: number;
@@ -21,24 +22,13 @@ export interface RealTimeFigure {
   readonly processes: number;
   /** What the processes share the bucket through. */
   readonly through: "file" | "Redis";
-  readonly idealSeconds: number;
-  readonly wallSeconds: number;
-  readonly overIdeal: number;
-  /** The refused calls of the process that had most of them. */
-  readonly refused: number;
 }
 
-type RealTimeCase = Pick<RealTimeFigure, "rate" | "burst" | "calls" | "processes" | "through">;
-
-const alone = { processes: 1, through: "file" } as const;
-
-/** The limits of the plans and a faster one, and two programs at once. */
-const cases: readonly RealTimeCase[] = [
-  { rate: 0.16, burst: 1, calls: 9, ...alone },
-  { rate: 0.5, burst: 2, calls: 26, ...alone },
-  { rate: 1, burst: 30, calls: 80, ...alone },
-  { rate: 5, burst: 15, calls: 215, ...alone },
-  { rate: 30, burst: 10, calls: 610, ...alone },
+/** The limits of the plans, two stacks on one machine, and two machines. */
+const cases: readonly Case[] = [
+  { rate: 0.16, burst: 1, calls: 9, processes: 1, through: "file" },
+  { rate: 0.5, burst: 2, calls: 26, processes: 1, through: "file" },
+  { rate: 1, burst: 30, calls: 80, processes: 1, through: "file" },
   { rate: 0.5, burst: 2, calls: 26, processes: 2, through: "file" },
   { rate: 1, burst: 30, calls: 80, processes: 2, through: "file" },
   { rate: 0.5, burst: 2, calls: 26, processes: 2, through: "Redis" },
@@ -113,22 +103,28 @@ const startLimitedService = async () => {
   };
 };
 
-const measureCase = async (
-  one: RealTimeCase,
+/** Lets the processes of a case begin together; gives a row of the table. */
+const runCase = async (
+  { rate, burst, calls, processes, through }: Case,
   children: readonly ChildProcess[],
   task: Pick<Task, "url" | "cacheFolder" | "redisUrl">,
-): Promise<RealTimeFigure> => {
-  const { rate, burst, calls, processes } = one;
+): Promise<string[]> => {
   const start = performance.now();
   const refusals = children.map(async (child): Promise<number> => {
     child.send({ ...task, rate, burst, calls: calls / processes } satisfies Task);
     const [refused]: unknown[] = await once(child, "message");
     return Number(refused);
   });
+  // Of the process that had most of them.
   const refused = Math.max(...(await Promise.all(refusals)));
-  const wallSeconds = (performance.now() - start) / 1000;
-  const idealSeconds = (calls - burst) / rate;
-  return { ...one, idealSeconds, wallSeconds, overIdeal: wallSeconds / idealSeconds, refused };
+  const overIdeal = ((performance.now() - start) / 1000) * (rate / (calls - burst));
+  const sharing = processes > 1 ? `, ${processes} processes through ${through}` : "";
+  return [
+    `${rate}/s, burst ${burst}${sharing}`,
+    `${calls}`,
+    `×${overIdeal.toFixed(3)}`,
+    `${refused}`,
+  ];
 };
 
 /**
@@ -136,7 +132,7 @@ const measureCase = async (
  *
  * @param redisUrl if omitted, the cases that need Redis are left out
  */
-export const measureRealTime = async (redisUrl: string | undefined): Promise<RealTimeFigure[]> => {
+export const measureRealTime = async (redisUrl: string | undefined): Promise<readonly string[]> => {
   const service = await startLimitedService();
   const folder = mkdtempSync(join(tmpdir(), "conversation-bench-"));
   try {
@@ -144,14 +140,15 @@ export const measureRealTime = async (redisUrl: string | undefined): Promise<Rea
     const started = await Promise.all(
       possible.map(async (one) => ({ one, children: await startProcesses(one.processes) })),
     );
-    const measured = started.map(({ one, children }, place) =>
-      measureCase(one, children, {
+    const rows = started.map(({ one, children }, place) =>
+      runCase(one, children, {
         url: service.addBucket(one.rate, one.burst),
         cacheFolder: join(folder, `${place}`),
         ...(one.through === "Redis" ? { redisUrl } : {}),
       }),
     );
-    return await Promise.all(measured);
+    const heading = ["Real time, loopback", "calls", "over the ideal", "refused"];
+    return textTable(heading, await Promise.all(rows));
   } finally {
     service.close();
     rmSync(folder, { recursive: true, force: true });

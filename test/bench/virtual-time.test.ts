@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { VirtualTime } from "../../bench/session.js";
+import { VirtualTime } from "../../bench/virtual-time.js";
 
 test("sleepers wake in the order of their times, and time is where the last one woke", async () => {
   const time = new VirtualTime();
@@ -10,26 +10,6 @@ test("sleepers wake in the order of their times, and time is where the last one 
   };
   await time.during(Promise.all([sleeper("b", 20), sleeper("a", 5), sleeper("c", 1_000_000)]));
   expect(woken).toEqual(["a 5", "b 20", "c 1000000"]);
-});
-
-test("time stands still while work is under way", async () => {
-  const time = new VirtualTime();
-  const held = time.holding(async () => {
-    for (let n = 0; n < 50; n++) await new Promise((resolve) => setImmediate(resolve));
-    return time.now();
-  });
-  const [seen] = await time.during(Promise.all([held, time.sleep(10)]));
-  expect(seen).toBe(0);
-});
-
-test("another clock hears of every step", async () => {
-  const time = new VirtualTime();
-  let other = 0;
-  time.onAdvance((ms) => {
-    other += ms;
-  });
-  await time.during(time.sleep(30).then(() => time.sleep(12)));
-  expect(other).toBe(42);
 });
 
 test("the process's own timers and dates are virtual while it is installed", async () => {

@@ -5,32 +5,14 @@ import { emulatorEnvironment } from "../cli/emulator-settings.js";
 import { ensurePulumi } from "../cli/get-pulumi/get-pulumi.js";
 import { runCommand } from "../cli/pulumi/processes.js";
 import { environmentFor, ownPulumi, type PulumiCli } from "../cli/pulumi/pulumi-cli.js";
-import type { Progress } from "../cli/terminal/progress.js";
+import { textTable } from "../cli/terminal/columns.js";
+import { progressOn } from "../cli/terminal/progress.js";
 import { type Emulator, startEmulator } from "../emulator/index.js";
 import { packageRoot } from "../provider/kernel/package.js";
 import { pointerTo } from "../provider/kernel/pointer.js";
 import { typeToken } from "../provider/kernel/type-tokens.js";
+import { authentication as kind } from "../provider/resources/authentication.js";
 import { defaultScopes } from "../provider/service/operations.js";
-import { kind } from "./session.js";
-
-/** One command of Pulumi's, in seconds. */
-interface CommandFigure {
-  readonly command: string;
-  /**
-   * With a dynamic provider that makes the same calls and does nothing else, and resources that have
-   * the values of this package's, the secret among them.
-   */
-  readonly sameCallsSeconds: number;
-  readonly seconds: number;
-  readonly overSameCalls: number;
-}
-
-/** Pulumi's commands on a service without limits. */
-export interface EngineFigure {
-  readonly resources: number;
-  readonly pulumi: string;
-  readonly commands: readonly CommandFigure[];
-}
 
 /** Resources of every program. */
 const resourceCount = 200;
@@ -193,18 +175,12 @@ const leastSeconds = async (projects: readonly BenchProject[]) => {
     Math.min(...turns.map((times) => times.get(timeKey(program, command)) ?? Number.NaN));
 };
 
-const figureOf = (command: string, least: (program: ProgramName) => number): CommandFigure => {
-  const seconds = least("ours");
-  const sameCallsSeconds = least("sameCalls");
-  return { command, sameCallsSeconds, seconds, overSameCalls: seconds / sameCallsSeconds };
-};
-
-/** Pulumi's commands with this package on a service without limits, against the engine's own time. */
-export const measureEngine = async (
-  progress: Progress,
-  signal: AbortSignal,
-): Promise<EngineFigure> => {
-  const cli = await ensurePulumi({ progress, signal });
+/**
+ * Pulumi's commands with this package on a service without limits, against a provider that makes the
+ * same calls.
+ */
+export const measureEngine = async (signal: AbortSignal): Promise<readonly string[]> => {
+  const cli = await ensurePulumi({ progress: progressOn(process.stderr), signal });
   const folder = mkdtempSync(join(tmpdir(), "conversation-bench-"));
   const projects: BenchProject[] = [];
   try {
@@ -216,10 +192,17 @@ export const measureEngine = async (
       projects.push({ program, folder: own, cli, signal, env, emulator });
     }
     const least = await leastSeconds(projects);
-    const figures = Object.keys(commands).map((command) =>
-      figureOf(command, (program) => least(program, command)),
-    );
-    return { resources: resourceCount, pulumi: cli.version, commands: figures };
+    const rows = Object.keys(commands).map((command) => {
+      const [same, own] = [least("sameCalls", command), least("ours", command)];
+      return [
+        command,
+        `${same.toFixed(1)} s`,
+        `${own.toFixed(1)} s`,
+        `×${(own / same).toFixed(2)}`,
+      ];
+    });
+    const title = `Pulumi ${cli.version}, ${resourceCount} resources, no limits`;
+    return textTable([title, "the same calls", "pulumi-conversation", "over the calls"], rows);
   } finally {
     for (const { emulator } of projects) await emulator.close();
     rmSync(folder, { recursive: true, force: true });
