@@ -51,10 +51,10 @@ const reportsWaits = (say: Say) => {
   let isReported = false;
   const waits = new Map<string, number>();
   return (wait: Wait): void => {
-    const { refused } = wait;
-    const isLong = refused && (refused.asks !== undefined || refused.forMs >= longRefusedMs);
-    if (isLong && !isReported) say(refusedText(wait, refused), "failure");
-    isReported ||= isLong === true;
+    const { refusedMs = 0 } = wait;
+    const isLong = refusedMs >= longRefusedMs;
+    if (isLong && !isReported) say(refusedText(wait, refusedMs), "failure");
+    isReported ||= isLong;
     const endpoint = `${wait.method} ${wait.template}`;
     const number = (waits.get(endpoint) ?? 0) + 1;
     waits.set(endpoint, number);

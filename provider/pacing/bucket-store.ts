@@ -1,49 +1,29 @@
+import { closeSync, openSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
+import { hrtime } from "node:process";
 import { isConversationError } from "../kernel/errors.js";
-import { isObject, jsonIn } from "../kernel/json.js";
-
-/** The value stored under a key: plain JSON, with the store's time at which it was valid. */
-export interface Kept {
-  /** The store's time, in milliseconds. */
-  readonly at: number;
-}
-
-/** The outcome of a change. */
-interface Changed<R> {
-  /** The new value: an object whose `at` is its time. The same object: nothing is written. */
-  readonly state: Kept | undefined;
-  /** What `change` returns. */
-  readonly result: R;
-}
+import { assertOwnFile, makeOwnFolder } from "../kernel/files.js";
+import { type Bucket, parseBucket } from "./bucket.js";
 
 /**
- * Derives a new value from the stored one.
+ * Derives a new bucket from the stored one.
  *
- * @param state the stored value; undefined: nothing yet
+ * @param kept undefined: nothing is stored yet
  * @param now the store's own time in milliseconds
- * @param share fraction of the rate that this process may use while others cannot be seen: greater
- * than 0, at most 1
  */
-export type StoreChange<R> = (state: Kept | undefined, now: number, share: number) => Changed<R>;
+export type BucketChange = (kept: Bucket | undefined, now: number) => Bucket;
 
 /**
- * The bucket store. Changes are atomic. A change may run again if another process was faster, so it
- * must have no side effects. Nothing is reserved in advance, so no tokens are lost if a process is
- * killed.
+ * The bucket store. Changes are atomic. A change may run again if another process was faster; the
+ * last run counts. Nothing is reserved in advance, so no tokens are lost if a process is killed.
  */
 export interface BucketStore {
-  /** Changes the value stored under a key. A failure ends the calls that wait. */
-  change<R>(key: string, change: StoreChange<R>): R | Promise<R>;
+  /** Changes the bucket stored under a key. A failure ends the calls that wait. */
+  change(key: string, change: BucketChange): Promise<void>;
   /** Releases what the store holds open. Never fails. */
   close(): Promise<void>;
 }
-
-/** Parses text from a store; undefined if it is not in the store's format. */
-export const parseKept = (text: unknown): Kept | undefined => {
-  const value = typeof text === "string" ? jsonIn(text) : undefined;
-  if (!isObject(value) || typeof value.at !== "number") return undefined;
-  // 1e999 is read as Infinity.
-  return Number.isFinite(value.at) ? { ...value, at: value.at } : undefined;
-};
 
 /**
  * Creates a store of buckets for this process only.
@@ -51,51 +31,131 @@ export const parseKept = (text: unknown): Kept | undefined => {
  * @param now monotonic time in milliseconds
  */
 export const memoryBuckets = (now: () => number): BucketStore => {
-  const all = new Map<string, Kept>();
+  const buckets = new Map<string, Bucket>();
   return {
-    change: (key, change) => {
-      const { state, result } = change(all.get(key), now(), 1);
-      if (state) all.set(key, state);
-      return result;
+    change: async (key, change) => {
+      buckets.set(key, change(buckets.get(key), now()));
     },
     close: async () => {},
+  };
+};
+
+/** Returns the path of the bucket file for this machine and user. */
+export const bucketFilePath = (
+  environment: Readonly<Record<string, string | undefined>>,
+  home: string = homedir(),
+): string => {
+  const cache = environment.XDG_CACHE_HOME;
+  const folder = cache && isAbsolute(cache) ? cache : join(home, ".cache");
+  return join(folder, "pulumi-conversation", "buckets.sqlite");
+};
+
+/** Maximum wait for another process's change, in milliseconds. */
+const busyMs = 250;
+
+/**
+ * The journal, which undoes the change of a killed process, is kept beside the file. Rows that were
+ * not used for a week are removed.
+ */
+const layout = `
+PRAGMA synchronous = OFF;
+PRAGMA journal_mode = PERSIST;
+CREATE TABLE IF NOT EXISTS limits (key TEXT PRIMARY KEY, state TEXT NOT NULL,
+  used_at INTEGER NOT NULL DEFAULT (unixepoch())) STRICT, WITHOUT ROWID;
+DELETE FROM limits WHERE used_at < unixepoch() - 7 * 24 * 60 * 60;`;
+
+/** Opens the file, readable by its user only, and creates it if it is missing. */
+const openFile = async (path: string) => {
+  const { DatabaseSync } = await import("node:sqlite");
+  makeOwnFolder(dirname(path));
+  // Opening a file that somebody else created could take forever.
+  for (const end of ["", "-journal"]) assertOwnFile(path + end);
+  closeSync(openSync(path, "a", 0o600));
+  const file = new DatabaseSync(path, { timeout: busyMs });
+  try {
+    file.exec(layout);
+    return {
+      file,
+      read: file.prepare("SELECT state FROM limits WHERE key = ?"),
+      write: file.prepare("INSERT OR REPLACE INTO limits (key, state) VALUES (?, ?)"),
+    };
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+};
+
+/** Milliseconds since the machine started: all its processes share them, and nobody sets them. */
+const machineTime = (): number => Number(hrtime.bigint()) / 1e6;
+
+/**
+ * Creates a store of buckets in a small SQLite file that all of this user's processes on this
+ * machine share. Opens the file on first use. After a restart of the machine, no time has passed.
+ *
+ * Rejects if the file cannot be used: see `withLocalBuckets`.
+ *
+ * @param now monotonic milliseconds, the same for all processes
+ */
+export const fileBuckets = (path: string, now: () => number = machineTime): BucketStore => {
+  let opened: ReturnType<typeof openFile> | undefined;
+  const close = async (): Promise<void> => {
+    const last = opened;
+    opened = undefined;
+    await last?.then(({ file }) => file.close()).catch(() => {});
+  };
+  return {
+    change: async (key, change) => {
+      opened ??= openFile(path);
+      try {
+        const { file, read, write } = await opened;
+        file.exec("BEGIN IMMEDIATE");
+        const kept = parseBucket(read.get(key)?.state);
+        write.run(key, JSON.stringify(change(kept, now())));
+        file.exec("COMMIT");
+      } catch (error) {
+        // Closing undoes what was begun.
+        await close();
+        throw error;
+      }
+    },
+    close,
   };
 };
 
 interface FallbackOptions {
   /** Buckets of this process only, as long as the shared ones cannot be reached. */
   readonly local: BucketStore;
-  /**
-   * Fraction of each rate that this process uses in the meantime, because others do not notice it.
-   */
-  readonly share: number;
   /** Monotonic milliseconds. */
   readonly now: () => number;
-  /** Time until the shared buckets are tried again, in milliseconds. */
-  readonly againMs: number;
   /** Called the first time that the shared buckets cannot be reached. */
   readonly onLost: (error: unknown) => void;
 }
+
+/** Time until lost buckets are tried again, in milliseconds: Redis usually returns within seconds. */
+const againMs = 2_000;
 
 /**
  * Returns a store that uses shared buckets, or local ones while the shared buckets cannot be
  * reached. Rejects only with a ConversationError, for failures that a person must fix.
  */
-export const withLocalBuckets = (shared: BucketStore, options: FallbackOptions): BucketStore => {
-  const { local, share, now, againMs, onLost } = options;
+export const withLocalBuckets = (
+  shared: BucketStore,
+  { local, now, onLost }: FallbackOptions,
+): BucketStore => {
   let againAt = Number.NEGATIVE_INFINITY;
   let isReported = false;
   return {
     change: async (key, change) => {
+      if (now() < againAt) return local.change(key, change);
       try {
-        if (now() >= againAt) return await shared.change(key, change);
+        await shared.change(key, change);
       } catch (error) {
         if (isConversationError(error)) throw error;
         againAt = now() + againMs;
         if (!isReported) onLost(error);
         isReported = true;
+        await local.change(key, change);
       }
-      return local.change(key, (kept, time) => change(kept, time, share));
     },
     close: async () => {
       await Promise.all([shared.close(), local.close()]);

@@ -1,4 +1,4 @@
-import { isObject } from "../kernel/json.js";
+import { isObject, jsonIn } from "../kernel/json.js";
 import type { EndpointLimit } from "./plan-rates.js";
 
 /** The limits that calls to an endpoint keep to. */
@@ -31,6 +31,12 @@ export interface Bucket {
 const driftPart = 1.0005;
 
 /**
+ * A call may take this much less time to the service than the one before it, and would be refused
+ * if it arrived too early.
+ */
+const jitterMs = 20;
+
+/**
  * Returns the part of an endpoint's limit that may be used, a fraction of its rate and burst, but at
  * least one call.
  */
@@ -42,43 +48,30 @@ export const shareLimit = (
   burst: Math.max(1, Math.floor(burst * share)),
 });
 
-/**
- * Part of a token that stays unused, because a call may take less time to the service than the one
- * before it, and would be refused if it arrived a moment too early. A bucket of one call pays for
- * it with every call, any other one only when it was full.
- */
-const unusedPart = ({ burst }: RateLimit): number => (burst === 1 ? 0.001 : 0.05);
-
-/** The `dueMs` of a full bucket, without the part of a token that stays unused. */
-const fullestMs = (limit: RateLimit): number =>
-  (1 + unusedPart(limit) - limit.burst) * limit.periodMs;
+/** The least `dueMs` of a bucket: that of a full one. */
+const fullMs = ({ periodMs, burst }: RateLimit): number => (1 - burst) * periodMs;
 
 /** Returns a full bucket. */
-export const fullBucket = (at: number, { periodMs, burst }: RateLimit): Bucket => ({
-  at,
-  dueMs: (1 - burst) * periodMs,
-});
+export const fullBucket = (at: number, limit: RateLimit): Bucket => ({ at, dueMs: fullMs(limit) });
+
+export const isFull = ({ dueMs }: Bucket, limit: RateLimit): boolean => dueMs <= fullMs(limit);
 
 /** Returns the bucket at another time. If the clock went back, no time has passed. */
 export const bucketAt = ({ at, dueMs }: Bucket, now: number, limit: RateLimit): Bucket => ({
   at: now,
-  dueMs: Math.max(dueMs - Math.max(0, now - at), fullBucket(now, limit).dueMs),
+  dueMs: Math.max(dueMs - Math.max(0, now - at), fullMs(limit)),
 });
 
 /** Takes a token; if none is there, the one that is refilled next and not yet taken. */
 export const takeToken = ({ at, dueMs }: Bucket, limit: RateLimit): Bucket => ({
   at,
-  dueMs: Math.max(dueMs, fullestMs(limit)) + limit.periodMs,
+  dueMs: Math.max(dueMs, fullMs(limit) + Math.min(jitterMs, limit.periodMs)) + limit.periodMs,
 });
 
-/**
- * A call was answered. Until it arrived, a bucket that was full gained nothing.
- *
- * @param leastMs least time that a call takes from its arrival to the answer, in milliseconds
- */
-export const countArrival = ({ at, dueMs }: Bucket, limit: RateLimit, leastMs: number): Bucket => ({
+/** A full bucket was not refilled until the first call had arrived. */
+export const delayBucket = ({ at, dueMs }: Bucket, ms: number): Bucket => ({
   at,
-  dueMs: Math.max(dueMs, fullestMs(limit) + limit.periodMs - leastMs),
+  dueMs: dueMs + ms,
 });
 
 /**
@@ -91,9 +84,10 @@ export const emptyBucket = (
   pauseMs: number,
 ): Bucket => ({ at, dueMs: Math.max(dueMs - periodMs, Math.min(periodMs, pauseMs)) });
 
-/** Returns a stored value if it is a bucket; undefined for anything else. */
-export const readBucket = (kept: unknown): Bucket | undefined => {
-  const { at, dueMs } = isObject(kept) ? kept : {};
+/** Parses text from a store; undefined if it is not a bucket. */
+export const parseBucket = (text: unknown): Bucket | undefined => {
+  const value = typeof text === "string" ? jsonIn(text) : undefined;
+  const { at, dueMs } = isObject(value) ? value : {};
   // 1e999 is read as Infinity.
   return typeof at === "number" && typeof dueMs === "number" && Number.isFinite(at + dueMs)
     ? { at, dueMs }

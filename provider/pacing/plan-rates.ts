@@ -21,10 +21,8 @@ export interface SpecialRate {
   readonly bursts?: Partial<PlanRates>;
 }
 
-/** One row in the rate table. */
+/** One row in the rate table (specification §8.2 and §8.3). */
 export interface RateRow {
-  /** The section of the specification that states the rates. */
-  readonly source: "specification §8.2" | "specification §8.3";
   /** Name of the service, such as `Message Router`. */
   readonly service: string;
   /** Versions of the service, such as `v3`. */
@@ -48,13 +46,12 @@ const other = (
   versions: readonly string[],
   standard: PlanRates,
   special: readonly SpecialRate[] = [],
-): RateRow => ({ source: "specification §8.3", service, versions, standard, special });
+): RateRow => ({ service, versions, standard, special });
 
 /** Calls in a burst on most endpoints of the Conversation service. */
 const standardBursts = rates(1, 2, 30);
 
 const conversation: RateRow = {
-  source: "specification §8.2",
   service: "Conversation",
   versions: ["v3"],
   standard: rates(0.16, 0.5, 1),
@@ -85,7 +82,6 @@ const conversation: RateRow = {
 export const rateRows: readonly RateRow[] = [
   conversation,
   {
-    source: "specification §8.3",
     service: "Message Router",
     versions: ["v3"],
     standard: rates(0.16, 0.5, 0.5),
@@ -189,23 +185,17 @@ const invalid = (text: string): ConversationError => new ConversationError("INPU
 
 const members = ["service", "version", "plan", "method", "template"] as const;
 
-const notText = (question: RateQuestion): string =>
-  members
-    .filter((name) => typeof Object(question)[name] !== "string")
-    .map((name) => `${name}: must be a string`)
-    .join("; ");
-
 /** A question may come from a program without type checks. */
-const assertQuestion = (question: RateQuestion): void => {
-  const doing = "Could not determine a rate";
+const assertTexts = (question: RateQuestion): void => {
+  let wrong: readonly string[] = members;
   try {
-    const rule = notText(question);
-    if (rule !== "") throw invalid(`${doing}: ${rule}. Nothing was sent.`);
-  } catch (cause) {
-    if (cause instanceof ConversationError) throw cause;
-    const text = `${doing}: the input cannot be read; see the cause. Nothing was sent.`;
-    throw new ConversationError("INPUT_INVALID", text, {}, "none", { cause });
+    wrong = members.filter((name) => typeof question[name] !== "string");
+  } catch {
+    // What cannot be read is no text.
   }
+  if (wrong.length === 0) return;
+  const rules = wrong.map((name) => `${name}: must be a string`).join("; ");
+  throw invalid(`Could not determine a rate: ${rules}. Nothing was sent.`);
 };
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
@@ -241,7 +231,7 @@ const plain = (template: string): string => template.replace(/\{[^{}/]*\}/g, "{}
  * });
  */
 export const limitOf = (question: RateQuestion): EndpointLimit => {
-  assertQuestion(question);
+  assertTexts(question);
   const row = rowOf(question);
   const { plan } = question;
   if (!plans.includes(plan)) {

@@ -100,54 +100,37 @@ export const observeAttempt = async <T extends Pick<HttpResponse, "status" | "he
   }
 };
 
-/** A wait that has just started on one endpoint. */
+/** A call waits for its turn on one endpoint. */
 export interface Wait extends Endpoint {
   /** Number of calls waiting on the endpoint, including any refused call. */
   readonly queued: number;
-  /** Number of waiting calls ahead of this call. */
-  readonly ahead: number;
   /** How long this call has to wait, in milliseconds. */
   readonly waitMs: number;
-  /** Time between two calls on the endpoint, in milliseconds. */
-  readonly periodMs: number;
-  /** The state of the first waiting call, if the service has already refused it. */
-  readonly refused?: Refused;
+  /**
+   * Time since the first refusal of the call that is first in the queue, in milliseconds. Absent if
+   * the service has not refused it.
+   */
+  readonly refusedMs?: number;
 }
 
-/** A call that the service refused because of the rate limit and that is being repeated. */
-export interface Refused {
-  /** Time since the call's first refusal, in milliseconds. */
-  readonly forMs: number;
-  /** Time left before the call fails, in milliseconds. */
-  readonly leftMs: number;
-  /** The wait that the service requests, such as `999999999 s`, if it exceeds the accepted maximum. */
-  readonly asks?: string;
-}
+/** Time for a call to succeed after its first refusal, in milliseconds. */
+export const longestRefusedMs = 60 * 60_000;
 
 /**
  * Describes a wait: `1 min 15 s left for POST /channels, 12 calls queued`. The time comes first,
  * because rows are cut off at the end.
  */
-export const waitText = ({ method, template, queued, waitMs, refused }: Wait): string => {
+export const waitText = ({ method, template, queued, waitMs }: Wait): string => {
   const calls = `${queued} ${queued === 1 ? "call" : "calls"} queued`;
-  const asked =
-    refused?.asks === undefined
-      ? ""
-      : `; the service requests a longer wait (Retry-After: ${refused.asks})`;
-  return `${durationText(waitMs)} left for ${method} ${template}, ${calls}${asked}`;
+  return `${durationText(waitMs)} left for ${method} ${template}, ${calls}`;
 };
 
 /**
  * Describes a refusal: `The service refuses GET /channels because of the rate limit (429). Retrying
  * for up to 59 min 48 s.`
  */
-export const refusedText = ({ method, template }: Wait, { leftMs, asks }: Refused): string => {
-  const why =
-    asks === undefined
-      ? ""
-      : `, and requests a longer wait than the client accepts (Retry-After: ${asks})`;
-  return `The service refuses ${method} ${template} because of the rate limit (429)${why}. Retrying for up to ${durationText(leftMs)}.`;
-};
+export const refusedText = ({ method, template }: Endpoint, refusedMs: number): string =>
+  `The service refuses ${method} ${template} because of the rate limit (429). Retrying for up to ${durationText(longestRefusedMs - refusedMs)}.`;
 
 type Headers = HttpResponse["headers"];
 
@@ -201,14 +184,6 @@ export const retryAfterMs = (headers: Headers, wallMs: number): number | undefin
  */
 export const retryAfterText = (headers: Headers, wallMs: number): string | undefined =>
   askedFor(headers, wallMs)?.text;
-
-/**
- * The requested wait as text for a message if it exceeds the accepted maximum; otherwise undefined.
- */
-export const unbelievedRetryAfter = (headers: Headers, wallMs: number): string | undefined => {
-  const asked = askedFor(headers, wallMs);
-  return asked && asked.ms > longestRetryAfterMs ? asked.text : undefined;
-};
 
 /** A clock that shows an earlier time was never set. */
 const earliest = Date.UTC(2000, 0, 1);

@@ -170,18 +170,18 @@ export interface ConnectionOptions extends CallHooks {
    */
   readonly pacing?: "plan" | "after-refusal";
   /**
-   * Called when a call has to wait for its endpoint's rate limit (with `pacing: "plan"`, for more
-   * than 2 s), and about every 10 s while it waits.
+   * Called when a call has to wait for more than 2 s for its endpoint's rate limit, and about every
+   * 10 s while it waits.
    */
   readonly onWait?: (wait: Wait) => void;
   /**
-   * If no plan is configured, called once with the tenant's apparent plan, unless that is
-   * `enterprise`.
+   * If no plan is configured, called with the tenant's apparent plan each time that it turns out to
+   * be lower than `enterprise`, or than assumed before.
    */
   readonly onPlanGuess?: (plan: Plan) => void;
   /**
    * Called with a message when this process temporarily cannot share the rates with other
-   * processes, or when the configured plan seems wrong.
+   * processes.
    */
   readonly onNotice?: (text: string) => void;
   /** How often and for how long to retry repeatable calls. */

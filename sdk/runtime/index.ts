@@ -8,15 +8,11 @@ export {
   type ServiceNote,
 } from "../../provider/kernel/errors.js";
 export type { JsonObject } from "../../provider/kernel/json.js";
-export type { BucketStore, StoreChange } from "../../provider/pacing/bucket-store.js";
+export type { BucketChange, BucketStore } from "../../provider/pacing/bucket-store.js";
 export {
   type EndpointLimit,
   limitOf,
-  type PlanRates,
   type RateQuestion,
-  type RateRow,
-  rateRows,
-  type SpecialRate,
 } from "../../provider/pacing/plan-rates.js";
 export {
   type AnyMessageType,

@@ -215,7 +215,7 @@ export const redisMemory = (
   const owner = randomUUID();
   let client: Promise<RedisClient> | undefined;
   const run = async (script: string, key: string, ...values: string[]): Promise<unknown> => {
-    client ??= connect ? connect(url) : connectRedis(url, need);
+    client ??= (connect ?? connectRedis)(url);
     try {
       const redis = await client;
       return await redis.eval(script, 1, `conversation:message:${name}:${key}`, ...values);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { rateRows } from "../../provider/pacing/plan-rates.js";
 import type { Plan } from "../../provider/service/plans.js";
-import { limitOf, plans, rateRows } from "../../sdk/runtime/index.js";
+import { limitOf, plans } from "../../sdk/runtime/index.js";
 import { specialRates, standardRates } from "../support/specification.js";
 
 const methodOf = (name: string) => {
@@ -32,20 +33,6 @@ test("the table has every row of the specification and no other", () => {
   expect(endpoints.sort()).toEqual(
     specialRates.map(([service, , name]) => `${service} ${name}`).sort(),
   );
-});
-
-test("every row says where it comes from", () => {
-  const sources = rateRows.map(({ service, source }) => [service === "Conversation", source]);
-  expect(sources.every(([own, source]) => source === `specification §8.${own ? 2 : 3}`)).toBe(true);
-});
-
-test.each([
-  ["DELETE", "/assets/{id}"],
-  ["POST", "/channels"],
-  ["PUT", "/accounts/{id}"],
-] as const)("%s %s of the conversation service has the standard rate", (method, template) => {
-  const question = { service: "Conversation", version: "v3", method, template };
-  expect(plans.map((plan) => limitOf({ ...question, plan }).rate)).toEqual([0.16, 0.5, 1]);
 });
 
 test("the names of placeholders and the case of the service do not matter", () => {

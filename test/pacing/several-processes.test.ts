@@ -1,9 +1,12 @@
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { VirtualTime } from "../../bench/session.js";
 import { TrueBucket } from "../../bench/true-bucket.js";
-import { type BucketStore, memoryBuckets } from "../../provider/pacing/bucket-store.js";
-import { fileBuckets } from "../../provider/pacing/file-buckets.js";
+import { VirtualTime } from "../../bench/virtual-time.js";
+import {
+  type BucketStore,
+  fileBuckets,
+  memoryBuckets,
+} from "../../provider/pacing/bucket-store.js";
 import { redisBuckets } from "../../provider/pacing/redis-buckets.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { FakeRedis } from "./support/fake-redis.js";
@@ -103,7 +106,7 @@ test("a Redis that is emptied in mid-run costs little", async () => {
   const redis = new FakeRedis(() => time.wall());
   const store = redisBuckets("redis://localhost", redis.connect);
   const bucket = new TrueBucket(1, 10);
-  void time.sleep(15_000).then(() => redis.forget());
+  void time.sleep(15_000).then(() => redis.kept.clear());
   const pace = pacer(time, { store, limits: () => bucket });
   const { wallMs } = await makeCalls(time, pace, 50, calling(time, bucket, line));
   expect(wallMs).toBeLessThanOrEqual(40_000 + 1_500);

@@ -7,7 +7,7 @@ import { lockInFolder } from "../../cli/pulumi/locks.js";
 import { privateFolder } from "../../cli/pulumi/own-folders.js";
 import { cutOffFiles } from "../../cli/repair/remains.js";
 import { progressOn } from "../../cli/terminal/progress.js";
-import { bucketFilePath, fileBuckets } from "../../provider/pacing/file-buckets.js";
+import { bucketFilePath, fileBuckets } from "../../provider/pacing/bucket-store.js";
 import {
   freeAfter,
   type HostileEntry,
@@ -42,7 +42,7 @@ const lookers = {
   buckets: async ({ env }: Shared) => {
     const store = fileBuckets(bucketFilePath(env));
     try {
-      await store.change("key", () => ({ state: undefined, result: "done" }));
+      await store.change("key", (_, at) => ({ at, dueMs: 0 }));
     } finally {
       await store.close();
     }
@@ -65,7 +65,7 @@ const places: readonly (readonly [string, Looker])[] = [
   ["pulumi-conversation", "whileAlone"],
   ["pulumi-conversation", "pulumi"],
   ["pulumi-conversation/buckets.sqlite", "buckets"],
-  ["pulumi-conversation/buckets.sqlite-wal", "buckets"],
+  ["pulumi-conversation/buckets.sqlite-journal", "buckets"],
   [`pulumi-conversation/pulumi/${release.version}.lock`, "pulumi"],
   [".pulumi/locks/organization/shop/prod/x.json", "backend"],
   [".pulumi/stacks/shop/prod.json", "backend"],

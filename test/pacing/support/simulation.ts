@@ -1,5 +1,5 @@
-import { VirtualTime } from "../../../bench/session.js";
 import type { TrueBucket } from "../../../bench/true-bucket.js";
+import { VirtualTime } from "../../../bench/virtual-time.js";
 import { type PacingOptions, pacedCalls } from "../../../provider/pacing/pacer.js";
 import type { Endpoint, Pace } from "../../../provider/service/pace.js";
 import type { HttpResponse } from "../../../provider/service/transport.js";
