@@ -8,8 +8,6 @@ import { CommandFailure } from "../command.js";
 import { type LockReader, lockReader } from "../pulumi/locks.js";
 import { ownCacheFolder, tryLock } from "../pulumi/own-folders.js";
 import {
-  projectDocument,
-  projectFile,
   pulumiPlace,
   readStackConfig,
   type StackConfig,
@@ -94,33 +92,20 @@ const statesAt = async (place: PulumiPlace, scope: StateScope): Promise<StackSta
   throw unreadState(reason);
 };
 
-/** The name of the project in a folder, from its project file. */
-export const projectIn = (folder: string): string | undefined => {
-  const file = projectFile(folder);
-  return file && projectDocument(file).name;
-};
-
-/**
- * The short names of a stack: those of its state, else those of the project file and the CLI.
- *
- * @throws CommandFailure if neither has them
- */
+/** @throws CommandFailure if Pulumi does not name the stack */
 const namesFor = async (place: PulumiPlace): Promise<StackNames> => {
-  const { own } = await statesAt(place, "own");
-  if (own.project && own.name) return { project: own.project, stack: own.name };
-  const answer = await queryPulumi(place, ["stack", "--show-name"]);
-  const stack = "text" in answer ? answer.text.trim().split("/").at(-1) : undefined;
-  const project = projectIn(place.folder);
+  const words = ["stack", "--show-name", "--fully-qualify-stack-names"];
+  const answer = await queryPulumi(place, words);
+  if ("reason" in answer) throw unreadState(answer.reason);
+  const [stack, project] = answer.text.trim().split("/").reverse();
   if (stack && project) return { project, stack };
-  throw new CommandFailure(
-    "The project and stack names are unknown. Run the command in the Pulumi project folder.",
-  );
+  throw unreadState("Pulumi does not name its project; pulumi state upgrade gives it one");
 };
 
 /**
- * Opens the stack that a command is about. Its state is read once, for its names.
+ * Opens the stack that a command is about.
  *
- * @throws CommandFailure if there is no `pulumi`, no such stack, or a state that cannot be read
+ * @throws CommandFailure if there is no `pulumi`, or no such stack
  */
 export const openStack = async (options: StackOptions): Promise<OpenStack> => {
   const { folder = process.cwd(), env = process.env, stack, profile } = options;

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readPlainFile } from "../../provider/kernel/files.js";
-import { isObject, jsonIn } from "../../provider/kernel/json.js";
+import { isObject, jsonIn, textAt } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import type { SettingSource } from "../../provider/service/settings.js";
 import { findProgram } from "./pulumi-cli.js";
@@ -149,65 +149,11 @@ export const readStackConfig = async (
   return { entries, source: { environment: env, config: (key) => entries.get(key)?.text } };
 };
 
-/** The parts of a project file that commands need. */
-interface ProjectDocument {
-  readonly name?: string;
-  /** A text in YAML: quoted or not, up to a comment. */
-  readonly main?: string;
-}
-
-/** A text of YAML: in quotes or not, up to a comment. */
-const value = String.raw`(?:"([^"\n]*)"|'([^'\n]*)'|([^"'#\n,}][^#\n,}]*?))\s*(?=[,}#\n]|$)`;
-
-/** A member of the document itself, not of its nested values; undefined if it is not text. */
-const memberIn = (text: string, name: string): string | undefined => {
-  const isFlow = /^\s*\{/.test(text);
-  const [, indent = ""] = /^( *)["'\w]+["']? *:/m.exec(text) ?? [];
-  const start = isFlow ? String.raw`[{,]\s*` : `^${indent}`;
-  const found = new RegExp(`${start}["']?${name}["']?\\s*:[ \\t]*${value}`, "m").exec(text);
-  return (found?.[1] ?? found?.[2] ?? found?.[3])?.trim();
-};
-
-/**
- * Reads the members of a file, in YAML or in JSON, that are plain texts. @throws Error if it is not
- * a plain file
- */
-const membersOfFile = (file: string): ((name: string) => string | undefined) => {
+/** The name in a project file; undefined if there is none, or the file is not a regular one. */
+export const projectName = (file: string): string | undefined => {
   // The parent folders, which are searched too, may belong to anybody.
-  const text = readPlainFile(file)?.replace(/^\ufeff/, "");
-  if (text === undefined) throw new Error(`Could not read ${file}: it is not a regular file.`);
+  const text = readPlainFile(file) ?? "";
   const json = jsonIn(text);
-  return (name) => {
-    if (!isObject(json)) return memberIn(text, name);
-    return typeof json[name] === "string" ? json[name] : undefined;
-  };
-};
-
-/** Reads `name` and `main` from a YAML or JSON project file if they are plain strings. */
-export const projectDocument = (file: string): ProjectDocument => {
-  const of = membersOfFile(file);
-  const [name, main] = [of("name"), of("main")];
-  return { ...(name ? { name } : {}), ...(main ? { main } : {}) };
-};
-
-/**
- * Returns the path of a stack's configuration file, if there is one.
- *
- * @param file the project file
- */
-export const stackFile = (file: string, stack: string): string | undefined => {
-  const folder = join(dirname(file), membersOfFile(file)("stackConfigDir") ?? ".");
-  const files = ["yaml", "yml", "json"].map((form) => join(folder, `Pulumi.${stack}.${form}`));
-  return files.find((path) => existsSync(path));
-};
-
-/**
- * Returns the passphrase salt in a stack's configuration file; undefined if the stack uses a
- * different kind of encryption, or none yet.
- *
- * @param file the project file
- */
-export const saltOfStack = (file: string, stack: string): string | undefined => {
-  const found = stackFile(file, stack);
-  return found && membersOfFile(found)("encryptionsalt");
+  if (isObject(json)) return textAt(json, "name");
+  return /^["']?name["']?\s*:\s*["']?([\w.-]+)/m.exec(text)?.[1];
 };

@@ -3,14 +3,9 @@ import { basename, dirname, join, sep } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { readPlainFile } from "../../provider/kernel/files.js";
 import { CommandFailure } from "../command.js";
-import {
-  type OpenStack,
-  projectIn,
-  type StackNames,
-  type StackOptions,
-} from "../inventory/open-stack.js";
+import type { OpenStack, StackNames, StackOptions } from "../inventory/open-stack.js";
 import { againMs, findBackend, lockInFolder, type StackLock } from "../pulumi/locks.js";
-import { pulumiPlace } from "../pulumi/project-files.js";
+import { projectFile, projectName, pulumiPlace } from "../pulumi/project-files.js";
 import { printedJson, runStackCommand } from "../pulumi/pulumi-queries.js";
 import type { RepairStep } from "./repair-plan.js";
 
@@ -152,7 +147,8 @@ export const fileRemains = async (options: RemainsOptions): Promise<readonly Rep
   const place = pulumiPlace(folder, env, stack);
   const found = place && (await findBackend(place));
   const backend = found && "folder" in found ? found.folder : undefined;
-  const project = projectIn(folder);
+  const file = projectFile(folder);
+  const project = file && projectName(file);
   if (backend === undefined || project === undefined) return [];
   const { empty, damaged, stacks } = await cutOffFiles(backend, project, stack?.split("/").at(-1));
   for (const of of stacks)

@@ -158,16 +158,12 @@ const torn =
 export const runRepair = async (options: RepairOptions): Promise<RepairResult> => {
   const applied = options.apply === true;
   const files = await fileRemains(options);
-  const isTorn = files.length > 0 && !applied;
-  const stack = await openStack(options).catch((error: unknown) => {
-    if (isTorn) return undefined;
-    throw error;
-  });
-  if (!stack) {
+  if (files.length > 0 && !applied) {
     const names = { project: "", stack: options.stack ?? "" };
     const nothing = { unread: [], consistent: true, left: [] };
     return { ...names, applied, steps: files, notes: [torn], ...nothing };
   }
+  const stack = await openStack(options);
   const repairStack = async (): Promise<RepairResult> => {
     const remains = await lockRemains(stack, options);
     const document = await exportStack(stack.place, "clear");

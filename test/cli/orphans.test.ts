@@ -141,7 +141,7 @@ test("a run that begins while leftovers are deleted stops that", async () => {
   const box = await orphansSandbox();
   for (const name of ["a", "b"]) await box.make("Channel", channel(name));
   // Looks: for the names, for the providers, for all stacks, before the first and before the second deletion.
-  box.lockThen(5, {});
+  box.lockThen(4, {});
   const { found } = await box.orphans({ delete: true });
   expect(found).toMatchObject([
     { deleted: true },
@@ -153,7 +153,7 @@ test("a run that begins while leftovers are deleted stops that", async () => {
 test("what a run took over since the look stays", async () => {
   const box = await orphansSandbox();
   await box.up("Channel", "a", channel("a"));
-  box.writeThen(4);
+  box.writeThen(3);
   const { found } = await box.orphans({ delete: true });
   const reason = "a run adopted the object in the meantime: urn:pulumi:prod";
   expect(found).toMatchObject([{ deleted: false, reason: expect.stringContaining(reason) }]);

@@ -198,7 +198,7 @@ test.each([
 test("a state that moved meanwhile is not written, and nothing is deleted then", async () => {
   const { box } = await madeTwice();
   // Looks: for the names, with secrets, for all states, and twice before it is written.
-  box.writeThen(5);
+  box.writeThen(4);
   const found = await box.repair({ apply: true });
   expect(found.steps).toMatchObject([
     { action: "record", done: false, reason: expect.stringContaining("changed in the meantime") },
@@ -246,7 +246,7 @@ test("a run that begins while repair looks is left alone: the state is not writt
   const box = await cutOff();
   const before = box.deployment();
   // At the third export all states are read; then the steps are done.
-  box.lockThen(3, lockOf(process.pid));
+  box.lockThen(2, lockOf(process.pid));
   const { steps } = await box.repair({ apply: true });
   const reason = expect.stringContaining("A run may be in progress on the stack shop/prod");
   expect(steps).toMatchObject([{ action: "record", done: false, reason }]);

@@ -45,20 +45,12 @@ test("beside a new emulator, no object of the stack is said to be deleted", asyn
   expect((await runDrift({ ...box.options, env })).deleted).toMatchObject([{ id }]);
 });
 
-test("import beside a run: what it is making is left to it, and nothing is imported while it holds the lock", async () => {
+test("import beside a run: what it is making is left to it", async () => {
   const { box } = await runAtWork();
-  const options = { ...box.options, skipManaged: true };
-  await expect(runImport({ ...options, apply: true })).rejects.toThrow(
-    /^Nothing was imported: the stack shop\/prod is locked \(ci@runner, process .*run npx pulumi-conversation repair/,
-  );
-  const { left, taken } = await runImport(options);
+  const { left, taken } = await runImport(box.options);
   expect(taken.map(({ object }) => object.wire.type)).toEqual(["custom.hand"]);
   expect(left.map(({ reason }) => reason)).toEqual([
     expect.stringContaining("the state already contains the object"),
     expect.stringContaining("an unfinished run of this stack created the object (shop/prod begun)"),
   ]);
-  await expect(runImport(box.options)).rejects.toThrow(
-    "an unfinished run of this stack created the object",
-  );
-  expect(box.asked().filter((line) => line.startsWith("import"))).toEqual([]);
 });

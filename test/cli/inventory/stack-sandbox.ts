@@ -211,7 +211,7 @@ export const stackSandbox = async ({ emulator, other, ...options }: SandboxOptio
     `case "$*" in`,
     `version*) echo v${options.version ?? "3.259.0"};;`,
     `whoami*) echo '{"url":"${options.backend ?? `file://${folder}`}"}';;`,
-    `"stack --show-name"*) echo prod;;`,
+    `"stack --show-name"*) echo organization/shop/prod;;`,
     `"stack ls"*) cat stacks.json;;`,
     `"config"*"--stack prod"*) cat config.json;;`,
     `"config"*) echo '{}';;`,
