@@ -1,4 +1,4 @@
-/// <reference path="../provider/service/undici-pool.d.ts" />
+/// <reference path="../provider/service/undici-parts.d.ts" />
 import Pool from "undici/lib/dispatcher/pool.js";
 import { isObject, type JsonObject } from "../provider/kernel/json.js";
 

@@ -14,7 +14,6 @@ import {
   connectionFault,
   type HttpResponse,
   httpTransport,
-  proxyAdvice,
   proxySetting,
   type Transport,
   TransportFailure,
@@ -119,12 +118,6 @@ export const checkClock = (date: unknown, now: number): DoctorCheck => {
 const reason = (error: unknown, url: string): string =>
   error instanceof TransportFailure ? connectionFault(error, url).text : messageOf(error);
 
-/** A call without an answer: the proxy failed if it says so, else the service. */
-const unanswered = (name: string, error: unknown, url: string, advice: string): DoctorCheck =>
-  error instanceof TransportFailure && error.proxy !== undefined
-    ? fail(name, error.proxy, `${proxyAdvice[0]?.toUpperCase()}${proxyAdvice.slice(1)}.`)
-    : fail(name, reason(error, url), advice);
-
 interface Connection {
   readonly settings: Settings;
   readonly transport: Transport;
@@ -143,7 +136,7 @@ const checkToken = async ({
     const advice = isConversationError(error)
       ? ""
       : `Check the setting ${settingLabel("tokenUrl", settings.profile)}.`;
-    return { check: unanswered("token", error, settings.tokenUrl, advice) };
+    return { check: fail("token", reason(error, settings.tokenUrl), advice) };
   }
 };
 
@@ -180,7 +173,7 @@ const checkService = async (
     const clock = checkClock(response.headers.date, Date.now());
     return [judgeAnswer(response, endpointName(operation)), clock];
   } catch (error) {
-    const failed = unanswered("service", error, url, `Check the setting ${label}.`);
+    const failed = fail("service", reason(error, url), `Check the setting ${label}.`);
     return [failed, skipped("clock", "the service did not respond")];
   }
 };

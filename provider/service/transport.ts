@@ -1,6 +1,6 @@
-/// <reference path="./undici-pool.d.ts" />
+/// <reference path="./undici-parts.d.ts" />
 
-import type { Agent, Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
+import type { Dispatcher, EnvHttpProxyAgent } from "undici";
 import {
   ConversationError,
   type ConversationErrorCode,
@@ -49,7 +49,7 @@ export class TransportFailure extends Error {
     /** False only if no byte of the request was written. */
     readonly sent: boolean,
     override readonly cause: unknown,
-    /** What the proxy did. Absent if the proxy did not cause the failure. */
+    /** The proxy that the call may have gone through, such as `proxy.example:3128 (HTTPS_PROXY)`. */
     readonly proxy?: string,
   ) {
     super("no response");
@@ -82,8 +82,6 @@ export interface TransportOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-const callTimeoutMs = 60_000;
-
 /** A call in progress keeps the process alive through its socket, not through its deadline. */
 const systemTimer: Timer = (ms, expire) => {
   const handle = setTimeout(expire, ms).unref();
@@ -91,294 +89,165 @@ const systemTimer: Timer = (ms, expire) => {
 };
 
 /** The transport over sockets. Loads the HTTP client and opens connections on the first call. */
-export const httpTransport = (options: TransportOptions = {}): Transport => {
-  const { environment = process.env } = options;
-  const pools = dispatchers(environment);
-  const timer = options.timer ?? systemTimer;
-  const limit = (expire: () => void) => timer(options.callTimeoutMs ?? callTimeoutMs, expire);
+export const httpTransport = ({
+  environment = process.env,
+  timer = systemTimer,
+  callTimeoutMs = 60_000,
+}: TransportOptions = {}): Transport => {
+  let opened: Promise<Dispatcher> | undefined;
   return {
     send: async (request) => {
       const url = new URL(request.url);
-      const pool = await pools.of(url);
+      opened ??= openDispatcher(environment, limits);
+      const dispatcher = await opened;
       try {
-        return await exchange(pool, dispatchOptions(request, url), request.signal, limit);
+        return await exchange(dispatcher, request, url, (expire) => timer(callTimeoutMs, expire));
       } catch (failure) {
         if (!(failure instanceof TransportFailure)) throw failure;
-        const { sent, cause } = failure;
-        throw new TransportFailure(sent, cause, proxyFailure(cause, url, environment));
+        throw new TransportFailure(failure.sent, failure.cause, proxyOf(url, environment));
       }
     },
-    close: () => pools.close(),
+    close: async () => {
+      // One that could not be opened has nothing to close.
+      const dispatcher = await opened?.catch(() => undefined);
+      opened = undefined;
+      await dispatcher?.destroy();
+    },
   };
 };
-
-const dispatchOptions = (request: HttpRequest, url: URL): Dispatcher.DispatchOptions => ({
-  origin: url.origin,
-  path: url.pathname + url.search,
-  method: request.method,
-  headers: { ...request.headers },
-  ...(request.body === undefined ? {} : { body: request.body }),
-});
-
-/** Maximum number of connections to one origin, and therefore of calls in progress at once. */
-export const mostConnections = 8;
 
 /** A certificate is always checked, whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
 const verified = { rejectUnauthorized: true } as const;
 
-/** Options for opening a connection to the service or to a signed URL. */
-export const connecting = { timeout: 10_000, ...verified } as const;
-
-/** Limits of a connection; the time of a whole call is limited elsewhere. */
+/** Limits of the connections to one origin; the time of a whole call is limited elsewhere. */
 const limits = {
-  connections: mostConnections,
-  pipelining: 1,
-  allowH2: false,
-  connect: connecting,
+  connections: 8,
   headersTimeout: 60_000,
   bodyTimeout: 30_000,
   // A longer answer is refused: no collection or message of the service comes close to this size.
   maxResponseSize: 8 * 1024 * 1024,
-} as const satisfies Pool.Options & Agent.Options;
-
-/** Connections by origin. */
-export interface Dispatchers {
-  of(url: URL): Promise<Dispatcher>;
-  close(): Promise<void>;
-}
-
-/** Dispatchers created on first use, one per key. */
-export const dispatchersBy = (
-  keyOf: (url: URL) => string,
-  make: (url: URL) => Promise<Dispatcher>,
-): Dispatchers => {
-  const open = new Map<string, Promise<Dispatcher>>();
-  return {
-    of: (url) => {
-      const known = open.get(keyOf(url)) ?? make(url);
-      open.set(keyOf(url), known);
-      return known;
-    },
-    close: async () => {
-      const closing = [...open.values()];
-      open.clear();
-      // A dispatcher that could not be created has nothing to close.
-      for (const made of await Promise.allSettled(closing))
-        if (made.status === "fulfilled") await made.value.destroy();
-    },
-  };
-};
+} as const satisfies EnvHttpProxyAgent.Options;
 
 /**
- * Only the pool of the HTTP client: the whole client takes 90 ms to load, the pool 24 (measured).
+ * Connections to any origin, through the proxy that HTTP_PROXY, HTTPS_PROXY, and NO_PROXY specify.
+ * Calls to this machine never go through a proxy. Idle connections do not keep the process alive.
+ *
+ * @param connect options for opening a connection
+ * @throws ConversationError `SETTINGS_INVALID` for an invalid URL of a proxy
  */
-const connectionPool = async (): Promise<typeof Pool> => {
+export const openDispatcher = async (
+  environment: ProxyEnvironment,
+  options: EnvHttpProxyAgent.Options,
+  connect: object = {},
+): Promise<Dispatcher> => {
+  const Agent = await loadAgent();
+  const noProxy = [environment.no_proxy || environment.NO_PROXY, "localhost,127.0.0.1,::1"];
   try {
-    return (await import("undici/lib/dispatcher/pool.js")).default;
+    return new Agent({
+      ...options,
+      pipelining: 1,
+      allowH2: false,
+      connect: { timeout: 10_000, ...verified, ...connect },
+      requestTls: verified,
+      proxyTls: verified,
+      // Empty texts are deliberate: without them, the agent would read the process's own environment.
+      httpProxy: proxySetting(environment, "http:")?.text ?? "",
+      httpsProxy: proxySetting(environment)?.text ?? "",
+      noProxy: noProxy.filter(Boolean).join(","),
+    });
+  } catch {
+    throw new ConversationError(
+      "SETTINGS_INVALID",
+      "The value of HTTP_PROXY or HTTPS_PROXY is not a proxy URL that can be used. Nothing was sent. Set it to a URL such as http://proxy.example.com:8080, or remove it.",
+      { permanent: true },
+    );
+  }
+};
+
+/** Only this class of the HTTP client: the whole client takes twice as long to load (measured). */
+const loadAgent = async (): Promise<typeof EnvHttpProxyAgent> => {
+  try {
+    return (await import("undici/lib/dispatcher/env-http-proxy-agent.js")).default;
   } catch {
     // Another release may have it elsewhere.
-    return (await import("undici")).Pool;
+    return (await import("undici")).EnvHttpProxyAgent;
   }
 };
+
+/** Where HTTP_PROXY, HTTPS_PROXY, and NO_PROXY are looked up. */
+type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
- * One connection pool or, if a proxy is set, one proxy agent per origin. Calls to this machine
- * never go through a proxy. Idle connections do not keep the process alive.
+ * The proxy for a protocol, and the variable that contains it, as other tools read them: the
+ * lower-case name first. Undefined if none is set. Ignores NO_PROXY.
  */
-export const dispatchers = (environment: ProxyEnvironment): Dispatchers => {
-  const proxy = proxyOf(environment);
-  return dispatchersBy(
-    ({ origin }) => origin,
-    async (url) => {
-      if (proxy && !isLoopback(url.hostname)) return proxyAgent({ ...limits, ...proxy });
-      const ConnectionPool = await connectionPool();
-      return new ConnectionPool(url.origin, limits);
-    },
-  );
+export const proxySetting = (environment: ProxyEnvironment, protocol = "https:") => {
+  const http = ["http_proxy", "HTTP_PROXY"];
+  const names = protocol === "http:" ? http : ["https_proxy", "HTTPS_PROXY", ...http];
+  const variable = names.find((name) => environment[name]);
+  return variable === undefined ? undefined : { variable, text: environment[variable] ?? "" };
 };
 
-/** The state of an answer while it arrives. */
-class Arrival {
-  sent = false;
-  #status: number | undefined;
-  #headers: HttpResponse["headers"] = {};
-  readonly #chunks: Buffer[] = [];
-
-  head(status: number, headers: HttpResponse["headers"]): void {
-    this.#status = status;
-    this.#headers = headers;
-  }
-
-  add(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-  }
-
-  /** The answer so far; throws if there is none. */
-  answer(broken?: Error): HttpResponse {
-    if (this.#status === undefined) throw new TransportFailure(this.sent, broken);
-    return {
-      status: this.#status,
-      headers: this.#headers,
-      text: Buffer.concat(this.#chunks).toString("utf8"),
-      ...(broken === undefined ? {} : { broken }),
-    };
-  }
-}
-
-const errorOf = (cause: unknown): Error => (cause instanceof Error ? cause : new Error("aborted"));
+/** The proxy that a call may have gone through, for messages: without its user and password. */
+export const proxyOf = (
+  { hostname, protocol }: URL,
+  environment: ProxyEnvironment,
+): string | undefined => {
+  const setting = proxySetting(environment, protocol);
+  if (!setting || !URL.canParse(setting.text) || isLoopback(hostname)) return undefined;
+  return `${new URL(setting.text).host} (${setting.variable})`;
+};
 
 /**
  * Uses the dispatcher directly instead of its `request` method: only this shows whether the request
  * was written at all, and keeps the part of a broken answer that may contain an ID.
  */
 const exchange = (
-  pool: Dispatcher,
-  options: Dispatcher.DispatchOptions,
-  signal: AbortSignal | undefined,
+  dispatcher: Dispatcher,
+  { method, headers, body, signal }: HttpRequest,
+  { origin, pathname, search }: URL,
   limit: (expire: () => void) => () => void,
 ): Promise<HttpResponse> =>
   new Promise((resolve, reject) => {
-    const arrival = new Arrival();
+    let sent = false;
+    let head: Pick<HttpResponse, "status" | "headers"> | undefined;
+    const chunks: Buffer[] = [];
     let over: Error | undefined;
     let stop: ((reason: Error) => void) | undefined;
     const end = (broken?: Error): void => {
       cancelLimit();
       signal?.removeEventListener("abort", abort);
-      try {
-        resolve(arrival.answer(broken));
-      } catch (failure) {
-        reject(failure);
-      }
+      const text = Buffer.concat(chunks).toString("utf8");
+      if (head) resolve({ ...head, text, ...(broken === undefined ? {} : { broken }) });
+      else reject(new TransportFailure(sent, broken));
     };
     const giveUp = (reason: Error): void => {
       over ??= reason;
       end(over);
       stop?.(over);
     };
-    const abort = (): void => giveUp(errorOf(signal?.reason));
+    const abort = (): void =>
+      giveUp(signal?.reason instanceof Error ? signal.reason : new Error("aborted"));
     const cancelLimit = limit(() => giveUp(new DOMException("too slow", "TimeoutError")));
     if (signal?.aborted) return abort();
     signal?.addEventListener("abort", abort, { once: true });
-    pool.dispatch(options, {
+    const call = { origin, path: pathname + search, method, headers: { ...headers } };
+    dispatcher.dispatch(body === undefined ? call : { ...call, body }, {
       onRequestStart: (controller) => {
         stop = (reason) => controller.abort(reason);
         // Given up while it waited for a connection: it must not be written anymore.
         if (over) stop(over);
-        else arrival.sent = true;
+        else sent = true;
       },
-      onResponseStart: (_controller, status, headers) => {
+      onResponseStart: (_controller, status, received) => {
         // 1xx announces that an answer may follow (RFC 9110 §15.2), and is not one itself.
-        if (status >= 200) arrival.head(status, headers);
+        if (status >= 200) head = { status, headers: received };
       },
-      onResponseData: (_controller, chunk) => arrival.add(chunk),
+      onResponseData: (_controller, chunk) => void chunks.push(chunk),
       onResponseEnd: () => end(),
       onResponseError: (_controller, error) => end(error),
     });
   });
-
-/** Where HTTP_PROXY, HTTPS_PROXY, and NO_PROXY are looked up. */
-type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
-
-/**
- * Proxy settings as other tools read them, the lower-case name first; undefined if there are none.
- */
-const proxyOf = (environment: ProxyEnvironment) => {
-  const variable = (name: string) => environment[name.toLowerCase()] || environment[name];
-  const httpProxy = variable("HTTP_PROXY");
-  const httpsProxy = variable("HTTPS_PROXY");
-  if (!httpProxy && !httpsProxy) return undefined;
-  // Empty texts are deliberate: without them, the agent would read the process's own environment.
-  return {
-    httpProxy: httpProxy ?? "",
-    httpsProxy: httpsProxy ?? "",
-    noProxy: variable("NO_PROXY") ?? "",
-  };
-};
-
-/** The address may contain a password: neither it nor the parser's message is shown. */
-const unusable = (): ConversationError =>
-  new ConversationError(
-    "SETTINGS_INVALID",
-    "Could not use the proxy: HTTP_PROXY or HTTPS_PROXY is not a proxy URL such as http://proxy.example.com:3128. Nothing was sent. Correct the variable, or remove it.",
-    { permanent: true },
-  );
-
-/**
- * Connections through the proxy that the options or, by default, the process environment specify.
- *
- * @throws ConversationError `SETTINGS_INVALID` for an invalid URL
- */
-export const proxyAgent = async (options: EnvHttpProxyAgent.Options): Promise<Dispatcher> => {
-  const { EnvHttpProxyAgent: ProxyAgent } = await import("undici");
-  try {
-    return new ProxyAgent({ ...options, requestTls: verified, proxyTls: verified });
-  } catch {
-    throw unusable();
-  }
-};
-
-/** The variables that may name a proxy, as other tools read them: the lower-case name first. */
-const variablesFor = (protocol: string): readonly string[] => {
-  const http = ["http_proxy", "HTTP_PROXY"];
-  return protocol === "http:" ? http : ["https_proxy", "HTTPS_PROXY", ...http];
-};
-
-/**
- * The proxy for a protocol, and the variable that contains it; undefined if none is set. Ignores
- * NO_PROXY.
- */
-export const proxySetting = (environment: ProxyEnvironment, protocol = "https:") => {
-  const variable = variablesFor(protocol).find((name) => environment[name]);
-  return variable === undefined ? undefined : { variable, text: environment[variable] ?? "" };
-};
-
-/** A failure and its causes; failures of several addresses of one host form a group. */
-const chainOf = (error: unknown, depth = 0): readonly unknown[] => {
-  if (depth > 4 || typeof error !== "object" || error === null) return [];
-  const inner = error instanceof AggregateError ? error.errors : [];
-  const cause = "cause" in error ? [error.cause] : [];
-  return [error, ...[...inner, ...cause].flatMap((each) => chainOf(each, depth + 1))];
-};
-
-const portOf = ({ port, protocol }: URL): number =>
-  Number(port) || (protocol === "https:" ? 443 : 80);
-
-/** Whether one connection failure is about this address: Node's HTTP client names host or port. */
-const isAbout = (failure: unknown, proxy: URL, target: URL): boolean => {
-  const { hostname, port, message } = isObject(failure) ? failure : {};
-  const text = failure instanceof Error ? failure.message : String(message ?? "");
-  return (
-    (hostname === proxy.hostname && proxy.hostname !== target.hostname) ||
-    (port === portOf(proxy) && portOf(proxy) !== portOf(target)) ||
-    text.includes(`${proxy.hostname}:${portOf(proxy)}`)
-  );
-};
-
-const refusedTunnel = /Proxy response \((\d{3})\)/;
-
-/** The proxy's role in a failed call; undefined if the proxy did not cause the failure. */
-export const proxyFailure = (
-  error: unknown,
-  target: URL,
-  environment: ProxyEnvironment,
-): string | undefined => {
-  const setting = proxySetting(environment, target.protocol);
-  if (!setting || !URL.canParse(setting.text) || isLoopback(target.hostname)) return undefined;
-  const proxy = new URL(setting.text);
-  const shown = `the proxy ${proxy.host} (${setting.variable})`;
-  const chain = chainOf(error);
-  const texts = chain.map((each) => (each instanceof Error ? each.message : ""));
-  const status = texts.map((text) => refusedTunnel.exec(text)?.[1]).find(Boolean);
-  if (status) return `${shown} refused to connect to ${target.host} (${status})`;
-  const failure = chain.find((each) => isAbout(each, proxy, target));
-  if (failure === undefined) return undefined;
-  const code = isObject(failure) && typeof failure.code === "string" ? ` (${failure.code})` : "";
-  return `${shown} cannot be reached${code}, so nothing was sent to ${target.host}`;
-};
-
-/** Advice for a proxy failure. */
-export const proxyAdvice =
-  "start the proxy or correct its URL; if the service can be reached directly, add its host to NO_PROXY";
 
 /** The code and explanation of a connection failure. */
 export interface ConnectionFault {
@@ -396,62 +265,51 @@ const withoutTls = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
 
 const timeouts: readonly string[] = ["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"];
 
-/** The first code in the chain of causes; none if there is none. */
-const codeOf = (cause: unknown): string =>
-  chainOf(cause)
-    .map((each) => (isObject(each) && typeof each.code === "string" ? each.code : ""))
-    // Anything else would be a foreign text, which must not appear in a message.
-    .find((code) => /^[A-Z][A-Z0-9_]{1,63}$/.test(code)) ?? "";
-
-const passing = (code: ConversationErrorCode, text: string): ConnectionFault => ({
-  code,
-  text,
-  details: {},
-});
-
-const lasting = (code: ConversationErrorCode, text: string): ConnectionFault => ({
-  code,
-  text,
-  details: { permanent: true },
-});
-
-const beforeSending = (code: string, host: string): ConnectionFault => {
-  const isUnknown = code === "ENOTFOUND" || code === "EAI_AGAIN";
-  const what = isUnknown ? `the name ${host} could not be resolved` : `no connection to ${host}`;
-  const suffix = code === "" ? "" : ` (${code})`;
-  return passing("UNREACHABLE", `${what}${suffix}; check the URL, the network, and the proxy`);
-};
-
 /** Maps a connection failure to one of a fixed set of codes, with an explanation. */
 export const connectionFault = (
   { cause, sent, proxy }: Pick<TransportFailure, "cause" | "sent" | "proxy">,
   url: string,
 ): ConnectionFault => {
-  if (proxy !== undefined) return passing("UNREACHABLE", `${proxy}; ${proxyAdvice}`);
   const { host } = new URL(url);
-  const code = codeOf(cause);
+  const code = findCode(cause);
+  const suffix = code === "" ? "" : ` (${code})`;
+  const passing = (code: ConversationErrorCode, text: string) => ({ code, text, details: {} });
+  const lasting = (code: ConversationErrorCode, text: string) =>
+    ({ code, text, details: { permanent: true } }) as const;
   if (withoutTls.test(code)) {
-    return lasting(
-      "UNREACHABLE",
-      `no TLS connection to ${host} (${code}): the server does not use TLS; check the URL's port, and whether the URL must start with http://`,
-    );
+    const text = `no TLS connection to ${host}${suffix}: the server does not use TLS; check the URL's port, and whether the URL must start with http://`;
+    return lasting("UNREACHABLE", text);
   }
   if (tlsCode.test(code)) {
-    return lasting(
-      "UNREACHABLE",
-      `the TLS connection to ${host} could not be trusted (${code}); check the URL and the certificate, or set NODE_EXTRA_CA_CERTS to your certificate authority's file`,
-    );
+    const text = `the TLS connection to ${host} could not be trusted${suffix}; check the URL and the certificate, or set NODE_EXTRA_CA_CERTS to your certificate authority's file`;
+    return lasting("UNREACHABLE", text);
   }
-  if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") {
+  if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE")
     return lasting("BAD_RESPONSE", `the response from ${host} is larger than 8 MiB; check the URL`);
-  }
   const isTimeout = cause instanceof Error && cause.name === "TimeoutError";
-  if (isTimeout || timeouts.includes(code)) {
+  if (isTimeout || timeouts.includes(code))
     return passing("TIMED_OUT", `${host} did not send a complete response within the allowed time`);
+  if (sent) {
+    const text = `the connection to ${host} broke before the response was complete${suffix}`;
+    return passing("UNREACHABLE", text);
   }
-  if (!sent) return beforeSending(code, host);
-  return passing(
-    "UNREACHABLE",
-    `the connection to ${host} broke before the response was complete${code === "" ? "" : ` (${code})`}`,
-  );
+  const isUnknown = code === "ENOTFOUND" || code === "EAI_AGAIN";
+  const what = isUnknown ? `the name ${host} could not be resolved` : `no connection to ${host}`;
+  const others = proxy === undefined ? " and the network" : `, the network, and the proxy ${proxy}`;
+  return passing("UNREACHABLE", `${what}${suffix}; check the URL${others}`);
+};
+
+/** The first code in the chain of causes; none if there is none. */
+const findCode = (cause: unknown): string =>
+  causesOf(cause)
+    .map((each) => (isObject(each) && typeof each.code === "string" ? each.code : ""))
+    // Anything else would be a foreign text, which must not appear in a message.
+    .find((code) => /^[A-Z][A-Z0-9_]{1,63}$/.test(code)) ?? "";
+
+/** A failure and its causes; failures of several addresses of one host form a group. */
+const causesOf = (error: unknown, depth = 0): readonly unknown[] => {
+  if (depth > 4 || typeof error !== "object" || error === null) return [];
+  const inner = error instanceof AggregateError ? error.errors : [];
+  const cause = "cause" in error ? [error.cause] : [];
+  return [error, ...[...inner, ...cause].flatMap((each) => causesOf(each, depth + 1))];
 };

@@ -1,15 +1,8 @@
 import type { Dispatcher } from "undici";
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { isObject } from "../../provider/kernel/json.js";
-import { isLoopback } from "../../provider/service/addresses.js";
 import { type CallEvent, observeAttempt } from "../../provider/service/pace.js";
-import {
-  connecting,
-  connectionFault,
-  dispatchersBy,
-  proxyAgent,
-  proxyFailure,
-} from "../../provider/service/transport.js";
+import { connectionFault, openDispatcher, proxyOf } from "../../provider/service/transport.js";
 import { largestAsset } from "./asset-calls.js";
 import { readAtMost } from "./read-at-most.js";
 import { privateAddressCode, publicLookup } from "./signed-address.js";
@@ -49,7 +42,7 @@ const transferFailure = (
   if (signal.aborted && !isTimeout) {
     return new ConversationError("CANCELLED", `Could not ${what}: the transfer was canceled.`);
   }
-  const proxy = proxyFailure(reason, url, process.env);
+  const proxy = proxyOf(url, process.env);
   const fault = connectionFault(
     { cause: reason, sent: true, ...(proxy === undefined ? {} : { proxy }) },
     url.origin,
@@ -67,30 +60,13 @@ const transferRefusal = ({ what }: SignedTransfer, status: number): Conversation
   return error("REJECTED", `refused the transfer (${status}): it may have expired, or ${rule}`);
 };
 
-/**
- * Connections to signed URLs, eight at most to each host: one dispatcher for this machine, one
- * for everywhere else; the latter goes through a proxy if one is set.
- */
-const openDispatchers = (lookup: Parameters<typeof publicLookup>[0]) => {
-  const isLocal = ({ hostname }: URL): boolean => isLoopback(hostname);
-  return dispatchersBy(
-    (url) => `${isLocal(url)}`,
-    async (url) => {
-      const { Agent } = await import("undici");
-      const limits = { connections: 8, pipelining: 1, allowH2: false } as const;
-      if (isLocal(url)) return new Agent({ ...limits, connect: connecting });
-      const checked = { ...connecting, lookup: publicLookup(lookup) };
-      return proxyAgent({ ...limits, connect: checked });
-    },
-  );
-};
-
 /** Returns a content transfer. It loads the HTTP client and opens connections on first use. */
 export const contentTransfer = (
   onEvent: (event: CallEvent) => void,
   lookup?: Parameters<typeof publicLookup>[0],
 ): ContentTransfer => {
-  const dispatchers = openDispatchers(lookup);
+  let opened: Promise<Dispatcher> | undefined;
+  const connect = { lookup: publicLookup(lookup) };
   const timeouts = { headersTimeout: 60_000, bodyTimeout: 30_000 } as const;
   const send = async <T>(
     transfer: SignedTransfer,
@@ -103,7 +79,8 @@ export const contentTransfer = (
     const call = { method: options.method, template: "{contentUrl}" };
     try {
       const { request } = await import("undici");
-      const dispatcher = await dispatchers.of(url);
+      opened ??= openDispatcher(process.env, { connections: 8 }, connect);
+      const dispatcher = await opened;
       const answer = await observeAttempt(onEvent, { call, attempt: 1 }, url.hostname, async () => {
         const received = await request(url, { ...timeouts, ...options, dispatcher, signal });
         return { ...received, status: received.statusCode };
@@ -138,6 +115,6 @@ export const contentTransfer = (
         );
       });
     },
-    close: () => dispatchers.close(),
+    close: async () => (await opened?.catch(() => undefined))?.destroy(),
   };
 };

@@ -71,7 +71,9 @@ export const publicLookup =
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, "", 4);
       const [first] = addresses;
-      if (!first || addresses.some(({ address }) => isPrivateAddress(address))) {
+      // A signed URL may name this machine only if the service runs here.
+      const isPrivate = addresses.some(({ address }) => isPrivateAddress(address));
+      if (!first || (isPrivate && !isLoopback(hostname))) {
         const refusal = new Error("not a public address");
         return callback(Object.assign(refusal, { code: privateAddressCode }), "", 4);
       }
