@@ -49,7 +49,7 @@ export class TransportFailure extends Error {
     /** False only if no byte of the request was written. */
     readonly sent: boolean,
     override readonly cause: unknown,
-    /** The proxy that the call may have gone through, such as `proxy.example:3128 (HTTPS_PROXY)`. */
+    /** The proxy that the call may have used, such as `proxy.example:3128 (HTTPS_PROXY)`. */
     readonly proxy?: string,
   ) {
     super("no response");
@@ -188,7 +188,7 @@ export const proxySetting = (environment: ProxyEnvironment, protocol = "https:")
   return variable === undefined ? undefined : { variable, text: environment[variable] ?? "" };
 };
 
-/** The proxy that a call may have gone through, for messages: without its user and password. */
+/** The proxy that a call may use, for messages: without its user and password. */
 export const proxyOf = (
   { hostname, protocol }: URL,
   environment: ProxyEnvironment,
