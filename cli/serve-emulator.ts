@@ -3,7 +3,6 @@ import { dirname, resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import type { z } from "zod";
 import type { ShownDelivery } from "../emulator/conversations/deliveries.js";
-import { deliveryFailures } from "../emulator/conversations/delivery-failures.js";
 import { type Emulator, type PlanName, type Switches, startEmulator } from "../emulator/index.js";
 import { isObject, jsonIn, type Printed } from "../provider/kernel/json.js";
 import { listenFailure } from "../provider/kernel/listen-failure.js";
@@ -52,9 +51,8 @@ const undeliveredLine = (lastAttempt: ShownDelivery): string => {
   const times = attempt === 1 ? "1 attempt" : `${attempt} attempts`;
   const where = attempt === 0 ? "" : ` to ${url} (${times})`;
   const why = error ?? `the callback responded with ${status}`;
-  const { rule, next } = failure ? deliveryFailures[failure.cause] : { rule: "", next: "" };
-  const address = failure?.tokenUrl === undefined ? "" : ` (${failure.tokenUrl})`;
-  const text = `Message ${messageId} (${type}) was not delivered${where}: ${why}${address}. ${rule} ${next}`;
+  const { rule = "", next = "" } = failure ?? {};
+  const text = `Message ${messageId} (${type}) was not delivered${where}: ${why}. ${rule} ${next}`;
   return `${inertOutput(text, false)}\n`;
 };
 

@@ -18,14 +18,18 @@ import {
   type StoredConversation,
   type StoredMessage,
 } from "./conversation-store.js";
-import { causeOfStatus, type DeliveryCause, isExampleUrl } from "./delivery-failures.js";
+import {
+  type DeliveryFailure,
+  deliveryFailures,
+  failureOfStatus,
+  isExampleUrl,
+} from "./delivery-failures.js";
 import {
   NoAnswer,
-  NoAnswerInTime,
+  noAnswerInTime,
   Outgoing,
   type OutgoingAnswer,
   type OutgoingCall,
-  UnusableAnswer,
 } from "./outgoing.js";
 import { isActive, type RecipientRole, roleOf, type SetUp } from "./recipients.js";
 
@@ -33,10 +37,9 @@ type Send = (call: OutgoingCall) => Promise<OutgoingAnswer>;
 
 /** The error that explains why the service could not log in to a callback. */
 class NoLogin extends NoAnswer {
-  /** @param tokenUrl if it gave no response */
   constructor(
     message: string,
-    readonly tokenUrl?: string,
+    readonly failure: DeliveryFailure = deliveryFailures.noLogin,
   ) {
     super(message);
   }
@@ -67,13 +70,13 @@ const callWithFault = async (
       throw new NoAnswer("ECONNRESET");
     case "hang":
       // Waiting for it would reveal nothing more.
-      throw new NoAnswerInTime(call);
+      throw noAnswerInTime(call);
     case "delay": {
       // The time counts as the callback's own: if it takes too long, nobody waits for the rest.
       const { deadlineMs, signal } = call;
       const { ms = 0 } = fault;
       await sleep(Math.min(ms, deadlineMs), undefined, { ref: false, signal });
-      if (ms >= deadlineMs) throw new NoAnswerInTime(call);
+      if (ms >= deadlineMs) throw noAnswerInTime(call);
       return send({ ...call, deadlineMs: deadlineMs - ms });
     }
     default:
@@ -204,8 +207,8 @@ class CallbackAuthentication {
     const { status, body } = await this.outgoing.call(call).catch((error) => {
       const reason = error instanceof NoAnswer ? error.message : "failed";
       throw new NoLogin(
-        `no token: ${reason}`,
-        error instanceof UnusableAnswer ? undefined : call.url,
+        `no token from ${addressForLog(call.url)}: ${reason}`,
+        isExampleUrl(call.url) ? deliveryFailures.example : deliveryFailures.noLogin,
       );
     });
     if (status < 200 || status > 299)
@@ -277,31 +280,13 @@ const addressForLog = (url: string): string => {
   return origin === "null" ? "" : origin + pathname;
 };
 
-/** Why a callback did not accept a message. */
-export interface CallbackFailure {
-  readonly cause: DeliveryCause;
-  /** The kind of fault that the call encountered. */
-  readonly fault?: string;
-  /** The token URL, without user name, password, or query. Present only if it gave no response. */
-  readonly tokenUrl?: string;
-}
-
-const explainFailure = (error: unknown, url: string): CallbackFailure => {
-  if (error instanceof NoAnswerInTime) return { cause: "tooLate" };
-  if (!(error instanceof NoLogin))
-    return { cause: isExampleUrl(url) ? "exampleCallback" : "unreachable" };
-  if (error.tokenUrl === undefined) return { cause: "noLogin" };
-  const tokenUrl = addressForLog(error.tokenUrl);
-  return { cause: isExampleUrl(tokenUrl) ? "exampleToken" : "noTokenUrl", tokenUrl };
-};
-
 /** How one call to a callback ended. */
 interface CallbackOutcome {
   readonly url: string;
   readonly status?: number;
   readonly error?: string;
-  /** Present if the callback did not accept the message. */
-  readonly failure?: CallbackFailure;
+  /** Present if the callback did not accept the message; `fault` is the kind that it met. */
+  readonly failure?: DeliveryFailure & { readonly fault?: string };
   /**
    * Discards the token, so that the next attempt fetches a new one; present only if this might
    * help.
@@ -346,12 +331,12 @@ export class CallbackClient {
       return {
         url,
         error: `undeliverable: ${missingRole(recipient)}`,
-        failure: { cause: "noRecipient" },
+        failure: deliveryFailures.noRecipient,
       };
     const limits = { deadlineMs, signal };
     let fault: FaultRule | undefined;
-    const failed = (failure: CallbackFailure) => ({
-      failure: fault ? ({ cause: "fault", fault: fault.kind } as const) : failure,
+    const failed = (failure: DeliveryFailure) => ({
+      failure: fault ? { ...deliveryFailures.fault, fault: fault.kind } : failure,
     });
     try {
       const authorization = await this.#authentication.headerFor(role, limits);
@@ -370,14 +355,16 @@ export class CallbackClient {
       const send = (one: OutgoingCall) => this.#outgoing.call(one);
       fault = faults.take("CALLBACK");
       const { status } = await callWithFault(fault, call, send);
-      const cause = causeOfStatus(status);
-      const outcome = { url, status, ...(cause === undefined ? {} : failed({ cause })) };
+      const failure = failureOfStatus(status);
+      const outcome = { url, status, ...(failure ? failed(failure) : {}) };
       // Only a token can be renewed: the next attempt reads a changed password by itself.
       if (!authorization?.startsWith("Bearer ")) return outcome;
       return { ...outcome, renew: () => this.#authentication.forget(role, authorization) };
     } catch (error) {
       const said = error instanceof NoAnswer ? error.message : "the delivery failed";
-      return { url, error: said, ...failed(explainFailure(error, callback)) };
+      const usual = isExampleUrl(callback) ? "example" : "unreachable";
+      const failure = error instanceof NoLogin ? error.failure : deliveryFailures[usual];
+      return { url, error: said, ...failed(failure) };
     }
   }
 

@@ -2,8 +2,9 @@ import { clientApplication } from "../../provider/resources/client-application.j
 import type { SenderKind } from "../../provider/resources/message-types.js";
 import { RecentEntries, type WithSubjects } from "../service/calls.js";
 import { type EmulatorClock, timestamp } from "../service/clock.js";
-import { CallbackClient, type CallbackClientOptions, type CallbackFailure } from "./callbacks.js";
+import { CallbackClient, type CallbackClientOptions } from "./callbacks.js";
 import type { StoredMessage, StoredStatus } from "./conversation-store.js";
+import { type DeliveryFailure, deliveryFailures } from "./delivery-failures.js";
 import type { RecipientRole } from "./recipients.js";
 
 interface Delivery {
@@ -41,14 +42,14 @@ export interface ShownDelivery extends DeliveryEntry, WithSubjects {
   /** Number of the delivery that the attempt belongs to: one message to one recipient. */
   readonly delivery: number;
   /** Why the attempt failed, and whether another follows; omitted if it succeeded. */
-  readonly failure?: CallbackFailure & { readonly isRetried: boolean };
+  readonly failure?: DeliveryFailure & { readonly fault?: string; readonly isRetried: boolean };
 }
 
 /** What an attempt makes of its message. */
-const statusAfter = ({ failure }: ShownDelivery): StoredStatus => {
+const statusAfter = ({ failure, attempt }: ShownDelivery): StoredStatus => {
   if (!failure) return "sent";
   if (failure.isRetried) return "retryInProgress";
-  return failure.cause === "noRecipient" ? "skipped" : "failed";
+  return attempt === 0 ? "skipped" : "failed";
 };
 
 /** What an attempt is about. */
@@ -137,7 +138,7 @@ export class Deliveries {
       const begun = this.clock.now();
       const { renew, failure, ...answer } = await this.#callbacks.post(recipient, message, signal);
       if (signal.aborted) return;
-      const isHopeless = failure?.cause === "noRecipient";
+      const isHopeless = failure === deliveryFailures.noRecipient;
       const renewed = answer.status === 401 && !isRenewed ? renew : undefined;
       const hasRetries = !isHopeless && retries < switches.deliveryRetries;
       const isRetried = renewed !== undefined || hasRetries;

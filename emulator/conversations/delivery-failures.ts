@@ -15,70 +15,28 @@ export const deliveryFailures = {
     rule: "There is no callback for the message.",
     next: "Add an active client application with the missing role to the orchestration, and apply the program again.",
   },
-  exampleToken: {
-    rule: "The token URL is only an example URL.",
-    next: "In the program, replace the role's authentication with the one that your bot requires, and apply the program again.",
-  },
-  noTokenUrl: {
-    rule: "The token URL cannot be reached.",
-    next: "Start the server at the token URL, or correct the URL in the role's authentication and apply the program again.",
+  example: {
+    rule: "The callback, or the token URL of its authentication, is only an example URL.",
+    next: "In the program, replace it with the one of your bot, and apply the program again.",
   },
   noLogin: {
     rule: "The service could not log in to the callback.",
-    next: "Correct the role's authentication and apply the program again, or fix the server at its token URL.",
-  },
-  loginRefused: {
-    rule: "The callback refused the login.",
-    next: "Compare the role's authentication with the credentials that the bot accepts.",
-  },
-  wrongPath: {
-    rule: "The bot does not serve this URL.",
-    next: "Compare the callback's path with the path that the bot serves.",
-  },
-  redirect: {
-    rule: "The callback returned a redirect, which the service does not follow.",
-    next: "Set the callback to the final URL, and apply the program again.",
-  },
-  askedToWait: {
-    rule: "The bot asked the service to try again later.",
-    next: "If the bot never accepts the message, its log shows why. If it only needs more time, increase the deliveryRetries switch.",
+    next: "Compare the role's authentication with the credentials that the bot accepts, and check the server at its token URL.",
   },
   refused: {
     rule: "The bot refused the message, or failed.",
-    next: "Check the bot's log, fix the bot, and send the message again.",
-  },
-  tooLate: {
-    rule: "The bot did not respond in time.",
-    next: "Have the bot respond with 202 first and do the work afterward.",
-  },
-  exampleCallback: {
-    rule: "The callback is only an example URL.",
-    next: "In the program, replace the callback with your bot's URL, and apply the program again.",
+    next: "Check the callback's path and the bot's log, fix the bot, and send the message again.",
   },
   unreachable: {
-    rule: "The callback could not be reached.",
-    next: "Start the bot, and check that it listens on the callback's host and port.",
+    rule: "The callback could not be reached, or did not respond in time.",
+    next: "Start the bot, and check that it listens on the callback's host and port. Have it respond with 202 before it does its work.",
   },
 } as const satisfies Readonly<Record<string, DeliveryFailure>>;
 
-/** Why an attempt failed. */
-export type DeliveryCause = keyof typeof deliveryFailures;
-
-/** Causes that follow from a specific status; every other status is a refusal. */
-const causesByStatus: Readonly<Record<number, DeliveryCause>> = {
-  401: "loginRefused",
-  403: "loginRefused",
-  404: "wrongPath",
-  405: "wrongPath",
-  429: "askedToWait",
-  503: "askedToWait",
-};
-
 /** Why a callback's response is a failure; undefined for a 2xx, which accepts the message. */
-export const causeOfStatus = (status: number): DeliveryCause | undefined => {
+export const failureOfStatus = (status: number): DeliveryFailure | undefined => {
   if (status >= 200 && status <= 299) return undefined;
-  if (status >= 300 && status <= 399) return "redirect";
-  return causesByStatus[status] ?? "refused";
+  return status === 401 || status === 403 ? deliveryFailures.noLogin : deliveryFailures.refused;
 };
 
 /**

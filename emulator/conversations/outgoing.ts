@@ -1,6 +1,4 @@
-import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request } from "node:http";
-import { Agent as TlsAgent, request as tlsRequest } from "node:https";
-import { discard } from "../http/exchange.js";
+import { Agent, errors, request } from "undici";
 
 /** A call to an external URL. */
 export interface OutgoingCall {
@@ -26,129 +24,64 @@ export interface OutgoingAnswer {
 /** The error that explains, without secrets, why there was no usable response. */
 export class NoAnswer extends Error {}
 
-/** The error for a response that cannot be used. */
-export class UnusableAnswer extends NoAnswer {}
-
 /** The error for a call that received no response within the deadline. */
-export class NoAnswerInTime extends NoAnswer {
-  constructor({ deadlineMs }: Pick<OutgoingCall, "deadlineMs">) {
-    super(`no response within ${deadlineMs} ms`);
-  }
-}
+export const noAnswerInTime = ({ deadlineMs }: Pick<OutgoingCall, "deadlineMs">): NoAnswer =>
+  new NoAnswer(`no response within ${deadlineMs} ms`);
 
 const mostBytes = 64 * 1024;
 
-const readText = async (response: IncomingMessage): Promise<string> => {
+const readText = async (body: AsyncIterable<Buffer>): Promise<string> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  try {
-    for await (const chunk of response) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes > mostBytes) throw new UnusableAnswer("the response is larger than 64 KiB");
-    }
-  } catch (error) {
-    throw error instanceof NoAnswer ? error : new UnusableAnswer("the response is incomplete");
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > mostBytes) throw new NoAnswer("the response is larger than 64 KiB");
   }
   return Buffer.concat(chunks).toString("utf8");
 };
 
-const failureText = (error: unknown): string => {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" ? code : "the call failed";
+const explain = (error: unknown, call: OutgoingCall): NoAnswer => {
+  if (error instanceof NoAnswer) return error;
+  if (error instanceof errors.HeadersTimeoutError || error instanceof errors.ConnectTimeoutError)
+    return noAnswerInTime(call);
+  if (error instanceof errors.UndiciError || error instanceof errors.HTTPParserError)
+    return new NoAnswer(error.message);
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return new NoAnswer(/^E[A-Z]+$/.test(code) ? code : "the call failed");
 };
-
-const receiveAnswer = (outgoing: ClientRequest, { body, wantsBody }: OutgoingCall) =>
-  new Promise<OutgoingAnswer>((resolve, reject) => {
-    outgoing.on("error", reject);
-    let hasAnswer = false;
-    outgoing.on("close", () => {
-      if (!hasAnswer) reject(new NoAnswer("the connection was closed without a response"));
-    });
-    /** After a 101 the protocol is no longer HTTP, so no answer can come. */
-    const refuseSwitch = (): void => {
-      reject(new NoAnswer("the server tried to switch to another protocol (101)"));
-      outgoing.destroy();
-    };
-    outgoing.on("upgrade", (_response, socket) => {
-      socket.destroy();
-      refuseSwitch();
-    });
-    outgoing.on("response", (response) => {
-      const status = response.statusCode ?? 0;
-      // Node itself skips the other 1xx.
-      if (status < 200) return refuseSwitch();
-      hasAnswer = true;
-      if (wantsBody) readText(response).then((text) => resolve({ status, body: text }), reject);
-      else {
-        response.on("error", () => undefined);
-        // An endless body must not hold the connection forever.
-        discard(response, mostBytes);
-        resolve({ status, body: "" });
-      }
-    });
-    outgoing.end(body);
-  });
-
-/**
- * Connections to one host: a slow callback does not hold up others, and many concurrent
- * conversations do not exhaust the process's sockets. They are kept for the next call, but only a
- * few, and not for long.
- */
-const connections = {
-  maxSockets: 80,
-  keepAlive: true,
-  scheduling: "lifo",
-  maxFreeSockets: 20,
-  timeout: 10_000,
-} as const;
 
 /** Calls external http and https URLs. */
 export class Outgoing {
-  readonly #plain = new PlainAgent(connections);
-  readonly #tls = new TlsAgent(connections);
+  /**
+   * Few connections to one host: a slow callback holds up no others, and many conversations at once
+   * do not exhaust the process's sockets.
+   */
+  readonly #agent = new Agent({ connections: 80 });
 
   /** @param route the actual destination of a call */
   constructor(private readonly route: (address: string) => string = (address) => address) {}
 
   /** @throws NoAnswer that explains why */
   async call(call: OutgoingCall): Promise<OutgoingAnswer> {
-    let isLate = false;
+    const { url, method, headers, body = null, deadlineMs, signal, wantsBody } = call;
     try {
-      const outgoing = this.#request(call);
-      // The callback's time begins when the call has a connection.
-      outgoing.on("socket", () => {
-        const timer = setTimeout(() => {
-          isLate = true;
-          outgoing.destroy();
-        }, call.deadlineMs).unref();
-        outgoing.on("close", () => clearTimeout(timer));
+      const answer = await request(this.route(url), {
+        ...{ method, headers, body, signal, dispatcher: this.#agent },
+        headersTimeout: deadlineMs,
+        bodyTimeout: deadlineMs,
       });
-      return await receiveAnswer(outgoing, call);
+      if (wantsBody) return { status: answer.statusCode, body: await readText(answer.body) };
+      // An endless body must not hold the connection forever, and nobody waits for it.
+      answer.body.dump({ limit: mostBytes }).catch(() => undefined);
+      return { status: answer.statusCode, body: "" };
     } catch (error) {
-      if (isLate) throw new NoAnswerInTime(call);
-      throw error instanceof NoAnswer ? error : new NoAnswer(failureText(error));
+      throw explain(error, call);
     }
   }
 
   /** Closes all connections. */
   close(): void {
-    this.#plain.destroy();
-    this.#tls.destroy();
-  }
-
-  #request({ url, method, headers, body, signal }: OutgoingCall): ClientRequest {
-    if (!URL.canParse(url)) throw new NoAnswer("the URL is not valid");
-    const address = new URL(this.route(url));
-    const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
-    const options = { method, headers: { ...headers, ...length }, signal };
-    switch (address.protocol) {
-      case "http:":
-        return request(address, { ...options, agent: this.#plain });
-      case "https:":
-        return tlsRequest(address, { ...options, agent: this.#tls });
-      default:
-        throw new NoAnswer("the URL must start with http:// or https://");
-    }
+    void this.#agent.destroy();
   }
 }

@@ -11,11 +11,6 @@ import {
   type StoredMessage,
 } from "../conversations/conversation-store.js";
 import { isCompleted } from "../conversations/conversations.js";
-import {
-  type DeliveryCause,
-  type DeliveryFailure,
-  deliveryFailures,
-} from "../conversations/delivery-failures.js";
 import { messageTypesOf } from "../conversations/messages.js";
 import { channelTypeOf, isAccountInUse } from "../conversations/recipients.js";
 import { type ControlRoutes, jsonResponse } from "../http/exchange.js";
@@ -133,8 +128,6 @@ const showRates = ({ log, rateLimiter }: EmulatedService) => {
   }));
 };
 
-/** The page has none before its first response. */
-const failures: Readonly<Partial<Record<DeliveryCause, DeliveryFailure>>> = deliveryFailures;
 const switchDescriptions: Readonly<Record<string, Switch>> = switchTable;
 
 /**
@@ -144,7 +137,6 @@ const switchDescriptions: Readonly<Record<string, Switch>> = switchTable;
 const formTables = ({ switches }: EmulatedService) => ({
   /** In setup order. */
   kinds: resources.map(({ collection, noun, doc }) => ({ collection, noun, doc })),
-  deliveryFailures: failures,
   switches: switchDescriptions,
   /** The senders in the wire format, each with the message types that it may send. */
   senders: senderKinds.map((sender) => ({

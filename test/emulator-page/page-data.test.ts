@@ -276,7 +276,7 @@ test("a failed delivery is listed with its fault and its client application", as
   const [attempt] = entriesIn(one, "deliveries");
   expect(attempt).toMatchObject({
     error: expect.stringContaining("no response"),
-    failure: { cause: "fault", fault: "hang", isRetried: false },
+    failure: { rule: "A fault was requested.", fault: "hang", isRetried: false },
   });
   const application = "clientapplications/20000000-0000-4000-8000-000000000001";
   expect(attempt?.subjects).toContain(application);
