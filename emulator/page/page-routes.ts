@@ -1,4 +1,4 @@
-import { hash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { Definition } from "../../provider/definition/define.js";
 import { namingOf } from "../../provider/definition/kinds.js";
 import { asText, objectsIn, textAt } from "../../provider/kernel/json.js";
@@ -25,9 +25,9 @@ import { type Switch, switchTable } from "../service/switches.js";
 import { inspectedCall } from "./inspected-call.js";
 
 /** The last ones of each, objects of each kind: as many as can be resent after each change. */
-const most = { objects: 1_000, conversations: 1_000, messages: 500, entries: 3_000 } as const;
+const most = { objects: 1_000, conversations: 1_000, messages: 500, entries: 1_000 } as const;
 
-/** A setup object as the page draws it. */
+/** A setup object as the page lists it. */
 const showObject = (definition: Definition, object: StoredObject) => ({
   collection: definition.collection,
   id: object.id,
@@ -114,9 +114,8 @@ const showMessages = (service: EmulatedService, id: string) => {
 
 /** The last entries of a log, and the place of the first of them. */
 const lastOf = <T>(log: RecentEntries<T>) => {
-  const { next, entries } = log.since(0);
-  const last = entries.slice(-most.entries);
-  return { first: next - last.length, entries: last };
+  const entries = log.all().slice(-most.entries);
+  return { first: log.next - entries.length, entries };
 };
 
 /** The bucket and the counts of each endpoint. */
@@ -136,7 +135,7 @@ const switchDescriptions: Readonly<Record<string, Switch>> = switchTable;
  */
 const formTables = ({ switches }: EmulatedService) => ({
   /** In setup order. */
-  kinds: resources.map(({ collection, noun, doc }) => ({ collection, noun, doc })),
+  kinds: resources.map(({ collection, noun }) => ({ collection, noun })),
   switches: switchDescriptions,
   /** The senders in the wire format, each with the message types that it may send. */
   senders: senderKinds.map((sender) => ({
@@ -147,7 +146,7 @@ const formTables = ({ switches }: EmulatedService) => ({
 
 /** What the page shows; an empty text: nothing. */
 const nothingShown = {
-  /** From the previous look; any other text means that nothing is known. */
+  /** From the previous look: what did not change since is left out. */
   cursor: "",
   /** The ID of a conversation. */
   conversation: "",
@@ -157,39 +156,37 @@ const nothingShown = {
   call: "",
 };
 
-/** Finds what changed between two looks of a page: large parts that did not change are left out. */
-const changesSince = (service: EmulatedService) => {
-  // Versions start over with every process; a page that stays open must not confuse them with the
-  // old ones.
+/** The large parts, which are left out while nothing changes. */
+const showParts = (
+  service: EmulatedService,
+  { conversation, object, call }: typeof nothingShown,
+) => ({
+  tables: formTables(service),
+  account: showAccount(service),
+  object: membersOf(service, object),
+  conversations: listConversations(service),
+  transcript: showMessages(service, conversation),
+  calls: lastOf(service.log.entries),
+  deliveries: lastOf(service.deliveries.log),
+  call: (call && inspectedCall(service.log, Number(call))) || null,
+});
+
+/** Looks at the service for a page. */
+const lookInto = (service: EmulatedService) => {
+  // Versions start over with every process; a page that stays open must not confuse them.
   const start = randomBytes(6).toString("hex");
-  return ({ cursor, conversation, object, call }: typeof nothingShown) => {
+  return (asked: typeof nothingShown) => {
     const { clock, rateLimiter, log, deliveries, switches, store, conversations } = service;
-    const [, ...known] = cursor.split(" ");
-    // With another word for the vendor, the forms offer other words.
-    const run = `${start}${switches.platformName}`;
-    const isKnown = cursor.startsWith(`${run} `);
-    const versions: string[] = [];
-    const unlessKnown = <T>(show: () => T, ...version: readonly unknown[]): T | undefined => {
-      const place = versions.push(hash("sha256", JSON.stringify(version)).slice(0, 16)) - 1;
-      return isKnown && known[place] === versions[place] ? undefined : show();
-    };
-    const { version } = conversations;
-    const [calls, attempts] = [lastOf(log.entries), lastOf(deliveries.log)];
-    const ended = conversations.get(conversation);
-    const changes = {
-      tables: unlessKnown(() => formTables(service)),
-      account: unlessKnown(() => showAccount(service), store.version),
-      object: unlessKnown(() => membersOf(service, object), store.version, object),
-      conversations: unlessKnown(() => listConversations(service), version),
-      transcript: unlessKnown(() => showMessages(service, conversation), version, conversation),
-      calls: unlessKnown(() => calls, calls.first, calls.entries.length),
-      deliveries: unlessKnown(() => attempts, attempts.first, attempts.entries.length),
-      call: unlessKnown(() => (call && inspectedCall(log, Number(call))) || null, call),
-    };
+    const { cursor: _, ...question } = asked;
+    const cursor = JSON.stringify([
+      ...[start, store.version, conversations.version, log.entries.next, deliveries.log.next],
+      ...[switches.platformName, question],
+    ]);
+    const shown = conversations.get(asked.conversation);
     return {
-      ...changes,
+      ...(asked.cursor === cursor ? {} : showParts(service, asked)),
       /** To be sent with the next look. */
-      cursor: [run, ...versions].join(" "),
+      cursor,
       /** The emulator's time, in milliseconds since 1970. */
       now: clock.now(),
       clock: clock.kind,
@@ -200,14 +197,15 @@ const changesSince = (service: EmulatedService) => {
       /** How many conversations there are in all. */
       total: conversations.count,
       /** Whether the conversation takes no more messages; the clock, too, completes one. */
-      isCompleted: ended !== undefined && isCompleted(service, ended),
+      isCompleted: shown !== undefined && isCompleted(service, shown),
     };
   };
 };
 
-export type GraphObject = ReturnType<typeof showObject>;
-/** The changes in an emulator since the last request. */
-export type PageChanges = ReturnType<ReturnType<typeof changesSince>>;
+export type ShownObject = ReturnType<typeof showObject>;
+/** What a page sees; the parts are left out if nothing changed since its last look. */
+export type PageLook = ReturnType<ReturnType<typeof lookInto>>;
+export type PageParts = ReturnType<typeof showParts>;
 
 /** The caller of the page's calls, in the log. */
 const pageClient = "page";
@@ -219,7 +217,7 @@ const tokenLifetimeMs = 3_600_000;
  * routes.
  */
 export const pageRoutes = (service: EmulatedService): ControlRoutes => {
-  const look = changesSince(service);
+  const look = lookInto(service);
   return {
     "GET /page/changes": ({ query }) => {
       const asked = { ...nothingShown, ...Object.fromEntries(query) };

@@ -15,15 +15,6 @@ import { type EmulatorClock, timestamp } from "./clock.js";
 import { beforeOperation, type FaultRule, type Faults, sendWithFault } from "./faults.js";
 import type { Switches } from "./switches.js";
 
-/** A part of a list that grows at its end and is trimmed at its start. */
-export interface EntriesSince<T> {
-  /** Position of the oldest entry that is still stored. Positions increase over the emulator's lifetime. */
-  readonly first: number;
-  /** Position of the next entry, to be passed in the next request. */
-  readonly next: number;
-  readonly entries: readonly T[];
-}
-
 /** The last entries of a list that would otherwise grow without limit. */
 export class RecentEntries<T> {
   #entries: T[] = [];
@@ -45,13 +36,14 @@ export class RecentEntries<T> {
     return this.#entries.slice(-this.most);
   }
 
-  /** The entries starting at a position; all entries if the position is beyond the end. */
-  since(place: number): EntriesSince<T> {
-    const entries = this.all();
-    const next = this.#forgotten + this.#entries.length;
-    const first = next - entries.length;
-    const from = place > next ? 0 : Math.max(0, place - first);
-    return { first, next, entries: entries.slice(from) };
+  /** The place of the next entry. */
+  get next(): number {
+    return this.#forgotten + this.#entries.length;
+  }
+
+  /** The entry at a place; undefined if it is no longer stored. */
+  at(place: number): T | undefined {
+    return this.#entries[place - this.#forgotten];
   }
 
   clear(): void {
@@ -90,19 +82,6 @@ export interface ShownCall extends LogEntry, WithSubjects {
   readonly reason?: string;
 }
 
-/**
- * The service's checks that can refuse a call, in order; `credentials` is the token URL's check.
- */
-export type Check =
-  | "credentials"
-  | "size"
-  | "path"
-  | "token"
-  | "rate"
-  | "fault"
-  | "scope"
-  | "operation";
-
 /** The body of a request or response. */
 export interface KeptBody {
   /** Size in bytes. */
@@ -118,8 +97,6 @@ export interface KeptBody {
 export interface CallContent {
   readonly sent?: KeptBody | undefined;
   readonly answer?: KeptBody | undefined;
-  /** The last check that the call reached. */
-  readonly check: Check;
   /** The kind of fault that the call encountered. */
   readonly fault?: string | undefined;
 }
@@ -173,8 +150,7 @@ export class CallLog {
 
   /** The call at a position, and its details; undefined if either is no longer stored. */
   callAt(place: number): { readonly entry: ShownCall; readonly content: CallContent } | undefined {
-    const { entries } = this.entries.since(place);
-    const [entry, content] = [entries[0], this.#contents.get(place)];
+    const [entry, content] = [this.entries.at(place), this.#contents.get(place)];
     return entry && content && { entry, content };
   }
 
@@ -280,7 +256,6 @@ const findRoute = <Hub>(match: PathMatch<Hub> | undefined, method = ""): Route<H
 
 /** What is known about a call, for the log and for its answer; filled in as the call proceeds. */
 interface CallProgress {
-  check: Check;
   sent?: Buffer;
   clientId?: string;
   fault?: FaultRule | undefined;
@@ -298,22 +273,16 @@ const answerCall = async <Hub extends CallMeans>(
 ): Promise<ServiceResponse> => {
   const { bytes, json: body } = await readBody(request);
   progress.sent = bytes;
-  progress.check = "path";
   const route = findRoute(match, request.method);
-  progress.check = "token";
   const claims = hub.tokens.authenticate(request.headers.authorization);
   progress.clientId = claims.clientId;
-  progress.check = "rate";
   const refusal = hub.rateLimiter.refusal(route.name);
   if (refusal) return refusal;
   const fault = hub.faults.take(route.name);
   progress.fault = fault;
-  progress.check = "fault";
   const early = fault && (await beforeOperation(fault, response));
   if (early) return early;
-  progress.check = "scope";
   assertScope(claims, route.scopes);
-  progress.check = "operation";
   return route.carryOut(hub, { request, query, id: match?.id ?? "", body, fault });
 };
 
@@ -381,17 +350,16 @@ export const serveCall = async <Hub extends CallMeans>(
 ): Promise<void> => {
   const started = performance.now();
   const { request, match, path } = api;
-  const progress: CallProgress = { check: "size" };
+  const progress: CallProgress = {};
   const answer = await answerCall(hub, api, response, progress).catch((error) =>
     answerFailure(error, hub.switches, request),
   );
-  const { check, sent, clientId, fault } = progress;
+  const { sent, clientId, fault } = progress;
   if (fault) sendWithFault(response, answer, fault);
   else if (answer !== noResponse) sendResponse(response, answer);
   const content: CallContent = {
     sent: sent && keptBody(sent.length, () => sent.toString()),
     answer: keptAnswer(answer, response),
-    check,
     fault: fault?.kind,
   };
   const template = match?.template ?? "(none)";

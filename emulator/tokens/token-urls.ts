@@ -225,7 +225,7 @@ export const serveToken = async (
     },
     {
       answer: keptBody(Buffer.byteLength(said), () => said),
-      ...(early ? { check: "fault", fault: fault?.kind } : { check: "credentials" }),
+      fault: fault?.kind,
     },
   );
 };

@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Field, Fields } from "../../provider/definition/define.js";
@@ -43,7 +41,7 @@ const withSample = async (): Promise<Running> => {
 /** What is left out of a look if it did not change. */
 const parts = ["tables", "account", "object", "conversations", "transcript", "calls", "deliveries"];
 
-test("the first look gives everything, the next only what changed", async () => {
+test("the first look gives everything, the next nothing that did not change", async () => {
   const service = await withSample();
   await service.call("GET", "/channels");
   const one = await look(service);
@@ -57,7 +55,7 @@ test("the first look gives everything, the next only what changed", async () => 
 
   await service.make(kindOf("Channel"));
   const three = await look(service, String(two.cursor));
-  expect(parts.filter((part) => part in three)).toEqual(["account", "object", "calls"]);
+  expect(parts.filter((part) => part in three)).toEqual(parts);
   expect(memberOf(three, "account", "total")).toBe(15);
   expect(entriesIn(three, "calls").map(({ method }) => method)).toEqual(["GET", "POST"]);
 });
@@ -210,24 +208,7 @@ test("lists and objects are answered with secrets, and shown without", async () 
     const { call, text } = await inspected(service, place);
     expect(call.answer, text).toMatchObject({ json: {} });
     expect(text).not.toMatch(/hunter2-hidden|signature=/);
-    expect(call.explanation).toBeUndefined();
   }
-});
-
-test.each([
-  ["GET", "/nowhere", undefined, {}, "NOT_FOUND"],
-  ["PATCH", "/channels", undefined, {}, "NOT_FOUND"],
-  ["GET", "/channels", undefined, { token: "wrong" }, "UNAUTHORIZED"],
-  ["GET", "/channels/none", undefined, {}, "NOT_FOUND"],
-  ["GET", "/channels?$filter=x", undefined, {}, "REJECTED"],
-  ["POST", "/channels", {}, {}, "REJECTED"],
-  ["DELETE", "/channels/40000000-0000-4000-8000-000000000000", undefined, {}, "IN_USE"],
-] as const)("%s %s %o %o is explained by %s", async (method, path, body, options, section) => {
-  const service = await withSample();
-  await service.call(method, path, body, options);
-  const page = "troubleshooting.md";
-  expect((await inspected(service, 0)).call.explanation).toMatchObject({ page, section });
-  expect(readFileSync(join(__dirname, "../../docs", page), "utf8")).toContain(`## ${section}\n`);
 });
 
 test.each([
@@ -248,8 +229,7 @@ test.each([
   expect(calls).toMatchObject({ first: 0, entries: [{ method: "POST", path: "/oauth/token" }] });
   expect(objectsIn(rates).filter(({ accepted, refused }) => accepted || refused)).toEqual([]);
   expect(JSON.stringify(calls)).toContain(reason);
-  const { call, text } = await inspected(service, 0);
-  expect(call.explanation).toMatchObject({ section: "CREDENTIALS_REFUSED" });
+  const { text } = await inspected(service, 0);
   for (const shown of [text, JSON.stringify(calls)])
     for (const secret of [sentinel, service.emulator.clientSecret])
       expect(shown).not.toContain(secret);

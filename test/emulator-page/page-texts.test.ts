@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
 import { readMessage, writeMessage } from "../../emulator/page/browser/conversations.mjs";
-import { drawGraph } from "../../emulator/page/browser/objects.mjs";
 import { clockTime, isFound, refusalText, shortText } from "../../emulator/page/browser/texts.mjs";
-import type { GraphObject } from "../../emulator/page/page-routes.js";
 
 test("a time that is none, or beyond all calendars, is shown as it came", () => {
   for (const time of ["yesterday", 8.7e15]) expect(clockTime(time)).toBe(String(time));
@@ -19,8 +17,6 @@ test("what is sought is found whatever its case", () => {
   for (const [sought, text] of [
     ["", "anything"],
     [" get /ch ", "GET /channels"],
-    ["ΚΩΔΙΚΟΣ", "ο κωδικος μου"],
-    ["istanbul", "aus İSTANBUL"],
   ] as const)
     expect(isFound(sought, "first", text), sought).toBe(true);
   expect(isFound("channel", "GET", "/accounts")).toBe(false);
@@ -49,7 +45,6 @@ test("a message is shown with its sender, text, JSON and attachments", () => {
     name: "orders-bot",
     text: "",
     json: '{\n  "options": [\n    "a"\n  ]\n}',
-    isEvent: false,
     time: "2026-01-01T00:00:00.000Z",
   });
   expect(message.files.map(({ text }) => text)).toEqual([
@@ -58,7 +53,6 @@ test("a message is shown with its sender, text, JSON and attachments", () => {
     // The name of a user in front of the host deceives nobody.
     "c on x.example",
   ]);
-  expect(readMessage({ type: { value: "agent.join" } }).isEvent).toBe(true);
 });
 
 test("a message to be sent holds what was typed, and nothing empty", () => {
@@ -99,54 +93,4 @@ test("a refusal is shown in the words of control or of the service", () => {
     "400 (400-143): a: is missing.\nb: is odd",
   );
   expect(refusalText(undefined, 502)).toBe("The emulator returned status 502.");
-});
-
-const object = (collection: string, id: string, ...references: readonly string[]): GraphObject => ({
-  collection,
-  id,
-  name: id,
-  isActive: true,
-  references: references.map((key) => {
-    const [to = "", target = ""] = key.split("/");
-    return { collection: to, id: target, path: "x" };
-  }),
-});
-
-const kinds = ["a", "b", "c", "d", "e", "f"].map((collection) => ({
-  collection,
-  noun: collection,
-  doc: "",
-}));
-
-test("each object stands once, in the column of its kind, beside what it refers to", () => {
-  const objects = [
-    object("a", "top"),
-    object("a", "bottom"),
-    object("b", "1", "a/bottom"),
-    object("b", "2", "a/top"),
-    object("b", "3", "a/bottom", "a/gone"),
-    object("c", "4", "a/top", "b/1", "a/top"),
-  ];
-  const { columns, lines, height } = drawGraph(kinds, objects);
-  expect(columns.map((column) => column.objects.map(({ id }) => id))).toEqual([
-    ["top", "bottom"],
-    ["2", "1", "3"],
-    ["4"],
-    [],
-    [],
-    [],
-  ]);
-  expect(height).toBe(3 * 60);
-  // One line for each pair, from the right side of what is used to the left side of what uses it.
-  expect(lines.map(({ from, to }) => `${from} ${to}`)).toEqual([
-    "b/1 a/bottom",
-    "b/2 a/top",
-    "b/3 a/bottom",
-    "c/4 a/top",
-    "c/4 b/1",
-  ]);
-  // A line past a column runs below a row of it.
-  const far = lines.find(({ from, to }) => from === "c/4" && to === "a/top")?.path;
-  expect(far).toMatch(/^M\S+ 23C.* 53H.* 23$/);
-  expect(lines.filter(({ path }) => path.includes("H"))).toHaveLength(1);
 });

@@ -2,7 +2,7 @@ import { causeText, sendMessage } from "./emulator.mjs";
 import { deliveryOutcome, LogLinks, linkToEntry } from "./logs.mjs";
 import * as parts from "./parts.mjs";
 import * as texts from "./texts.mjs";
-import { useLayoutEffect, useMemo, useRef } from "./vendor/hooks.mjs";
+import { useLayoutEffect, useMemo, useRef, useState } from "./vendor/hooks.mjs";
 
 /** @import { ShownDelivery } from "../../conversations/deliveries.js" */
 /** @import { Known } from "./emulator.mjs" */
@@ -24,12 +24,6 @@ const textIn = (value, ...steps) => {
 
 /** The records of a list within its envelope. @param {unknown} value @param {string} name */
 const listIn = (value, name) => (isRecord(value) ? texts.recordsIn(value[name]) : []);
-
-/** The side of a conversation that a sender is on, given the sender's wire type. @param {string} sender */
-const sideOf = (sender) => {
-  if (sender === "customer") return "customer";
-  return sender.endsWith("_bot") ? "bot" : "agent";
-};
 
 /** An attachment: its text, and the ID of its asset. @param {Json} attachment */
 const readAttachment = (attachment) => {
@@ -57,20 +51,16 @@ export const readMessage = (message) => {
     text,
     json: text !== "" || content === undefined ? "" : value === undefined ? json : inertJson(value),
     files,
-    /** It reports an event, in one line. */
-    isEvent: type !== "text" && !type.startsWith("richMessage.") && files.length === 0,
     time: textIn(message, "created"),
   };
 };
 
 /** @param {{ readonly message: ReturnType<typeof readMessage>, readonly delivery: ShownDelivery | undefined, readonly downloads: Readonly<Record<string, string>> }} props */
 const Message = ({ message, delivery, downloads }) => {
-  const { messageId, type, sender, name, text, json, files, isEvent, time } = message;
+  const { messageId, type, sender, name, text, json, files, time } = message;
   const at = html`<time dateTime=${time}>${clockTime(time)}</time>`;
   const who = html`<strong><${ForeignText} text=${name || sender} /></strong>`;
   const what = type !== "text" && html` · <${ForeignText} text=${type} />`;
-  if (isEvent)
-    return html`<li class="event quiet">${who}${what} ${shortText(text || json.replace(/\s+/g, " "))} ${at}</li>`;
   const list = files.map((file) => {
     const shown = html`<${ForeignText} text=${file.text} />`;
     const { [file.id]: path } = downloads;
@@ -82,7 +72,7 @@ const Message = ({ message, delivery, downloads }) => {
   const href = linkToEntry("deliveries", "all", `messages/${messageId}`);
   const tone = failure ? "bad" : "good";
   const link = html` · <a data-tone=${tone} href=${href}><${ForeignText} text=${said} /></a>`;
-  return html`<li class="speech" data-side=${sideOf(sender)}>
+  return html`<li class="speech" data-side=${sender}>
     <p class="quiet">${who}${name && html` <${ForeignText} text=${sender} />`}${what}</p>
     ${text && html`<p class="text" dir="auto">${text}</p>`}
     ${files.length > 0 && html`<ul aria-label="Attachments">${list}</ul>`}
@@ -134,7 +124,7 @@ export const writeMessage = ({ sender, type, text }, conversation, name) => {
 
 /** Sends messages to a conversation, or starts one as a customer. @param {{ readonly page: Page, readonly id: string, readonly customer: string }} props `id`: empty for a new one */
 const Composer = ({ page, id, customer }) => {
-  const [draft, set] = parts.useKept(`draft ${id}`, emptyDraft);
+  const [draft, set] = useState(emptyDraft);
   const isSending = useRef(false);
   const { tables, account } = page.known;
   const senders = tables.senders.filter(({ type }) => id !== "" || type === "customer");
@@ -198,7 +188,7 @@ const Composer = ({ page, id, customer }) => {
       <textarea rows="2" value=${draft.text} onInput=${onValue(change("text"))} onKeyDown=${enter} />
     <//>
     <div class="bar">
-      <button type="submit" class="main">${id ? "Send" : "Start"}</button>
+      <button type="submit">${id ? "Send" : "Start"}</button>
       <p class="said" role="status">${draft.said}</p>
       <p class="count">Enter sends, Shift+Enter starts a new line.</p>
     </div>
@@ -244,7 +234,7 @@ export const ConversationsView = ({ page }) => {
   const { known, rest } = page;
   const [id = ""] = rest;
   const items = useMemo(() => known.conversations.toReversed(), [known.conversations]);
-  const { found, ...field } = parts.useSearch("conversations", items, (each) => [
+  const { found, ...field } = parts.useSearch(items, (each) => [
     ...[each.id, each.customer, each.address, each.channelType, phases[each.phase]],
   ]);
   const bar = { label: "Customer, address, state, or ID", found: found.length, total: known.total };
@@ -255,7 +245,7 @@ export const ConversationsView = ({ page }) => {
   <//>`;
   return html`<div class="view">
     <${SearchBar} ...${bar} ...${field} noun="conversation">
-      <a class="button main" href="#conversations/new">Start a conversation</a>
+      <a class="button" href="#conversations/new">Start a conversation</a>
     <//>
     <div class=${id === "" ? "beside" : "beside chat"}>
       <${Table} label="conversations" items=${found} columns=${columns} href=${href} />

@@ -1,6 +1,6 @@
 import { isRecord, parsedJson, refusalText } from "./texts.mjs";
 
-/** @import { GraphObject, PageChanges } from "../page-routes.js" */
+/** @import { PageLook, PageParts, ShownObject } from "../page-routes.js" */
 
 /** The operation that sends messages, relative to the page's origin. */
 const messagesPath = "/conversation/v3/conversations/messages";
@@ -63,14 +63,14 @@ export const objectKey = ({ collection, id }) => `${collection}/${id}`;
 
 /** What is shown, and so asked for; an empty text is nothing. @typedef {{ readonly conversation: string, readonly object: string, readonly call: string }} Question */
 
-/** Everything that a look can give, with what it answers, and the objects by their keys. @typedef {{ readonly [N in keyof PageChanges]: Exclude<PageChanges[N], undefined> } & { readonly question: Question, readonly objects: ReadonlyMap<string, GraphObject> }} Known */
+/** Everything that a look can give, with what it answers, and the objects by their keys. @typedef {PageLook & PageParts & { readonly question: Question, readonly objects: ReadonlyMap<string, ShownObject> }} Known */
 
-/** What is known after another look. Parts that did not change stay the same. @param {Known | undefined} known @param {PageChanges} changes @param {Question} question */
-const takeChanges = (known, changes, question) => {
-  const objects = changes.account && {
-    objects: new Map(changes.account.objects.map((each) => [objectKey(each), each])),
+/** What is known after another look. Parts that did not change stay the same. @param {Known | undefined} known @param {PageLook} seen @param {Question} question */
+const takeLook = (known, seen, question) => {
+  const objects = "account" in seen && {
+    objects: new Map(seen.account.objects.map((each) => [objectKey(each), each])),
   };
-  return /** @type {Known} */ ({ ...known, ...changes, ...objects, question });
+  return /** @type {Known} */ ({ ...known, ...seen, ...objects, question });
 };
 
 /**
@@ -86,15 +86,13 @@ export const watchEmulator = (ask, show, fail) => {
   let known;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
-  let isLooking = false;
-  let isAskedAgain = false;
 
   const look = async () => {
     const question = ask();
     const query = new URLSearchParams({ ...question, cursor: known?.cursor ?? "" });
     const answer = await control("GET", `/page/changes?${query}`);
     // The emulator that serves this page answers in its types: both have the same version.
-    known = takeChanges(known, /** @type {PageChanges} */ (answer), question);
+    known = takeLook(known, /** @type {PageLook} */ (answer), question);
     show(known);
     return lookEveryMs;
   };
@@ -107,13 +105,10 @@ export const watchEmulator = (ask, show, fail) => {
     return tryAgainMs;
   };
   const lookNow = async () => {
-    clearTimeout(timer);
-    isAskedAgain = isLooking;
-    if (document.hidden || isLooking) return;
-    isLooking = true;
+    if (document.hidden) return;
     const wait = await look().catch(failed);
-    isLooking = false;
-    timer = setTimeout(lookNow, isAskedAgain ? 0 : wait);
+    clearTimeout(timer);
+    timer = setTimeout(lookNow, wait);
   };
   document.addEventListener("visibilitychange", lookNow);
   return () => void lookNow();

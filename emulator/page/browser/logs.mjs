@@ -58,7 +58,7 @@ const LogView = ({ page, name, noun, log, search, words, columns, describe }) =>
     return placeEntries(log).filter(({ entry }) => isAbout(entry));
   }, [log, subject]);
   const nameOf = (/** @type {string} */ key) => `${key} ${page.known.objects.get(key)?.name ?? ""}`;
-  const { found, ...field } = useSearch(name, items, ({ entry }) => [
+  const { found, ...field } = useSearch(items, ({ entry }) => [
     ...words(entry),
     ...entry.subjects.map(nameOf),
   ]);
@@ -99,27 +99,22 @@ const toneOf = (status) => {
 /** How a tone is said, to be searched for. */
 const tones = { good: "accepted", wait: "refused too fast", bad: "refused" };
 
-/** Where the cause of a refusal can be looked at, by the section that explains the refusal. @type {Readonly<Record<string, string>>} */
-const causes = { THROTTLED: "rates", Faults: "faults" };
-
-/** The rule that refused a call, and where the documentation explains it. @param {{ readonly reason: string | undefined, readonly call: InspectedCall }} props */
-const Refusal = ({ reason = "", call: { explanation, fault } }) => {
-  const asked = fault && `A fault was requested: ${fault}.`;
-  if (!explanation) return asked && html`<p>${asked}</p>`;
-  const { rule, page, section } = explanation;
-  const { [section]: view } = causes;
-  return html`<section class="refusal">
-    <p><strong>${asked ?? rule}</strong></p>
-    <p><${ForeignText} text=${reason} /></p>
-    <p class="quiet">docs/${page}, ${section}${view && html` · <a href=${`#${view}`}>${view}</a>`}</p>
+/** Why a call was refused, and the fault that it met. @param {{ readonly reason: string | undefined, readonly fault: string | undefined }} props */
+const Refusal = ({ reason, fault }) =>
+  (reason || fault) &&
+  html`<section class="refusal">
+    ${fault && html`<p><strong>A fault was requested: ${fault}.</strong></p>`}
+    ${reason && html`<p><${ForeignText} text=${reason} /></p>`}
   </section>`;
-};
 
 /** @param {{ readonly title: string, readonly body: InspectedCall["sent"] }} props */
 const Body = ({ title, body }) => html`<section>
   <h3>${title}${body ? `, ${counted(body.size, "byte")}` : ": no body"}</h3>
-  ${body?.note !== undefined && html`<p class="quiet">Not shown: it ${body.note}.</p>`}
-  ${body?.json !== undefined && html`<${Code} label=${title} value=${body.json} />`}
+  ${
+    body && body.json === undefined
+      ? html`<p class="quiet">Not shown: it is large, is not JSON, or may contain unknown secrets.</p>`
+      : body && html`<${Code} label=${title} value=${body.json} />`
+  }
 </section>`;
 
 /** @type {readonly Column<Placed<ShownCall>>[]} */
@@ -145,7 +140,7 @@ export const CallsView = ({ page }) => {
     </p>`,
     call?.place === place &&
       html`
-      <${Refusal} reason=${reason} call=${call} />
+      <${Refusal} reason=${reason} fault=${call.fault} />
       <${Body} title="Sent" body=${call.sent} />
       <${Body} title="Received" body=${call.answer} />
       <p class="quiet">Secrets are hidden.</p>
@@ -168,15 +163,11 @@ const findUndelivered = (items) => {
   return items.filter((item) => item.entry.failure && last.get(item.entry.delivery) === item);
 };
 
-/** @typedef {Pick<ShownDelivery, "delivery" | "attempt" | "failure">} Attempt */
-
-/** What became of a delivery after a failed attempt. @param {readonly Attempt[]} entries @param {Attempt} entry @param {string} next what a person can do */
-const describeRest = (entries, { delivery, attempt, failure }, next) => {
+/** What became of a delivery after a failed attempt. @param {readonly ShownDelivery[]} entries @param {ShownDelivery} entry */
+const describeRest = (entries, { delivery, failure }) => {
   const last = entries.findLast((entry) => entry.delivery === delivery);
   if (last && !last.failure) return `Attempt ${last.attempt} delivered the message.`;
-  if (last && last.attempt > attempt) return `Attempt ${last.attempt} failed, too. ${next}`;
-  if (attempt === 0) return `The service does not attempt delivery. ${next}`;
-  return `${failure?.isRetried ? "The service will try again." : "This was the last attempt."} ${next}`;
+  return `${last?.failure?.isRetried ? "The service will try again." : "No attempt is left."} ${failure?.next}`;
 };
 
 /** @type {readonly Column<Placed<ShownDelivery>>[]} */
@@ -195,28 +186,21 @@ const deliveryColumns = [
 
 /** The attempts to deliver messages to callbacks. @param {{ readonly page: Page }} props */
 export const DeliveriesView = ({ page }) => {
-  const { calls, deliveries, tables } = page.known;
+  const { deliveries } = page.known;
   /** @param {Placed<ShownDelivery>} item @returns {readonly [string, ...ComponentChildren[]]} */
   const describe = ({ entry }) => {
     const { type, at, attempt, url, failure } = entry;
-    const reason = failure && tables.deliveryFailures[failure.cause];
-    const isSender = (/** @type {ShownCall} */ { subjects }) =>
-      subjects.includes(`messages/${entry.messageId}`);
-    const index = calls.entries.findLastIndex(isSender);
-    const sender = linkToEntry("calls", calls.first + index);
     return [
       type,
       html`<p class="quiet">${dayTime(at)} · attempt ${attempt} · <${ForeignText} text=${url || "nowhere"} /></p>`,
-      html`<section class=${reason && "refusal"}>
-        <p><strong>${reason?.rule}</strong></p>
+      html`<section class=${failure && "refusal"}>
+        <p><strong>${failure?.rule}</strong></p>
         <p>
           ${entry.status !== undefined && "Returned "}<${ForeignText} text=${deliveryOutcome(entry)} />
           ${failure?.fault && ` (fault: ${failure.fault})`}
         </p>
-        ${failure?.tokenUrl && html`<p>Token URL: <${ForeignText} text=${failure.tokenUrl} /></p>`}
-        ${reason && html`<p>${describeRest(deliveries.entries, entry, reason.next)}</p>`}
+        ${failure && html`<p>${describeRest(deliveries.entries, entry)}</p>`}
       </section>`,
-      index >= 0 && html`<p><a href=${sender}>The call that sent the message</a></p>`,
     ];
   };
   const words = (/** @type {ShownDelivery} */ entry) => [
@@ -234,7 +218,7 @@ export const DeliveriesView = ({ page }) => {
 
 /** What went wrong last, on every view. @param {{ readonly page: Page }} props */
 export const Notices = ({ page: { known } }) => {
-  const { calls, deliveries, tables } = known;
+  const { calls, deliveries } = known;
   // One beyond its rate is only late.
   const isRefused = (/** @type {ShownCall} */ { status }) => status >= 400 && status !== 429;
   const refused = useMemo(
@@ -249,10 +233,8 @@ export const Notices = ({ page: { known } }) => {
       ${others.length > 0 ? `Last of ${others.length + 1}` : "Last"} ${outcome}:${" "}
       <${ForeignText} text=${describe(last.entry)} />
     </a>`;
-  const ruleOf = (/** @type {ShownDelivery} */ { failure }) =>
-    failure && tables.deliveryFailures[failure.cause]?.rule;
   return html`<section class="bar notices" aria-label="What went wrong last">
     ${notice("calls", "refused", refused, ({ status, method, path }) => `${status} ${method} ${path}`)}
-    ${notice("deliveries", "undelivered", undelivered, (entry) => `${entry.type}. ${ruleOf(entry)}`)}
+    ${notice("deliveries", "undelivered", undelivered, ({ type, failure }) => `${type}. ${failure?.rule}`)}
   </section>`;
 };

@@ -5,7 +5,7 @@ import { ObjectsView } from "./objects.mjs";
 import { html, LabelledField, onValue } from "./parts.mjs";
 import { FaultsView, RatesView } from "./service.mjs";
 import { countText, dayTime } from "./texts.mjs";
-import { useEffect, useState } from "./vendor/hooks.mjs";
+import { useState } from "./vendor/hooks.mjs";
 import { render } from "./vendor/preact.mjs";
 
 /** @import { ComponentType } from "preact" */
@@ -62,7 +62,7 @@ const SecretForm = ({ lookNow }) => {
     <${LabelledField} label="This emulator requires its control secret, which it printed when it started:">
       <input type="password" autocomplete="off" value=${secret} onInput=${onValue(setSecret)} />
     <//>
-    <button type="submit" class="main">Go on</button>
+    <button type="submit">Go on</button>
     <p class="said" role="status">${said}</p>
   </form>`;
 };
@@ -95,10 +95,7 @@ const Facts = ({ known: { clock, plan, now }, lookNow }) => {
 /** @param {{ readonly known: Known | undefined, readonly failure: CallError | undefined, readonly lookNow: () => void }} props */
 const App = ({ known, failure, lookNow }) => {
   const { name, rest } = readAddress();
-  const [title = "", View] = views[name] ?? [];
-  useEffect(() => {
-    document.title = `${title} – Conversation emulator`;
-  }, [title]);
+  const [, View] = views[name] ?? [];
   const tabs = Object.entries(views).map(([view, [text, , count]]) => {
     const badge = known && count && html`<span class="badge">${countText(count(known))}</span>`;
     const current = view === name ? "page" : undefined;

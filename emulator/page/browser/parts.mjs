@@ -1,5 +1,5 @@
 import { counted, countText, inertJson, isFound, shortText, withoutBidi } from "./texts.mjs";
-import { useLayoutEffect, useMemo, useRef, useState } from "./vendor/hooks.mjs";
+import { useMemo, useState } from "./vendor/hooks.mjs";
 import htm from "./vendor/htm.mjs";
 import { h } from "./vendor/preact.mjs";
 
@@ -12,28 +12,6 @@ export const html = htm.bind(h);
 
 /** An address of this page. @param {string} view @param {readonly string[]} steps */
 export const linkTo = (view, ...steps) => `#${[view, ...steps].map(encodeURIComponent).join("/")}`;
-
-/** @type {Map<string, unknown>} */
-const kept = new Map();
-
-/**
- * A state that outlives its view: filters and drafts are there again when a person comes back.
- *
- * @template T
- * @param {string} name
- * @param {T} first
- * @returns {readonly [T, (change: (value: T) => T) => void]}
- */
-export const useKept = (name, first) => {
-  const [, redraw] = useState(0);
-  const read = () => /** @type {T} */ (kept.get(name) ?? first);
-  /** @param {(value: T) => T} change */
-  const write = (change) => {
-    kept.set(name, change(read()));
-    redraw((count) => count + 1);
-  };
-  return [read(), write];
-};
 
 /** Untrusted text within a sentence: its writing direction does not affect the rest. @param {{ readonly text: string }} props */
 export const ForeignText = ({ text }) => html`<bdi>${shortText(text)}</bdi>`;
@@ -63,46 +41,16 @@ export const Choice = ({ label, value, options, change }) => html`<${LabelledFie
   </select>
 <//>`;
 
-/** How a key compares a link with the one that has the focus: below 0, it does not lead there. @type {Readonly<Record<string, (right: number, down: number) => number>>} */
-const keyDistances = {
-  ArrowUp: (right, down) => (right === 0 ? -down : -1),
-  ArrowDown: (right, down) => (right === 0 ? down : -1),
-  ArrowLeft: (right, down) => (right < 0 ? -right * 1e6 + Math.abs(down) : -1),
-  ArrowRight: (right, down) => (right > 0 ? right * 1e6 + Math.abs(down) : -1),
-  Home: (right, down) => (right === 0 && down < 0 ? 1e6 + down : -1),
-  End: (right, down) => (right === 0 && down > 0 ? 1e6 - down : -1),
-};
-
-/** Lists of links that are one stop of the Tab key: other keys lead from link to link. @param {{ readonly children: ComponentChildren } & Readonly<Record<string, unknown>>} props and attributes of the element that scrolls */
-export const KeyLists = ({ children, ...attributes }) => {
-  const box = useRef(/** @type {HTMLElement | null} */ (null));
-  const active = useRef("");
-  const readLinks = () => [...(box.current?.querySelectorAll("a") ?? [])];
-  const setStop = () => {
-    const links = readLinks();
-    const stop = links.find((link) => link.hash === active.current) ?? links[0];
-    for (const link of links) link.tabIndex = link === stop ? 0 : -1;
-  };
-  useLayoutEffect(setStop);
-  const remember = (/** @type {FocusEvent} */ { target }) => {
-    if (target instanceof HTMLAnchorElement) active.current = target.hash;
-    setStop();
-  };
-  const follow = (/** @type {KeyboardEvent} */ event) => {
-    const { [event.key]: measure } = keyDistances;
-    if (!(measure && event.target instanceof HTMLAnchorElement)) return;
-    event.preventDefault();
-    const own = event.target.getBoundingClientRect();
-    const away = readLinks().map((link) => {
-      const { left, top } = link.getBoundingClientRect();
-      return { link, distance: measure(left - own.left, top - own.top) };
-    });
-    const [next] = away
-      .filter(({ distance }) => distance > 0)
-      .sort((a, b) => a.distance - b.distance);
-    next?.link.focus();
-  };
-  return html`<div ref=${box} ...${attributes} onFocusIn=${remember} onKeyDown=${follow}>${children}</div>`;
+/** Arrow keys, Home, and End lead from row to row, as the rows are one stop of the Tab key. @param {KeyboardEvent & { currentTarget: HTMLElement }} event */
+const moveFocus = (event) => {
+  const links = [...event.currentTarget.querySelectorAll("a")];
+  const place = links.indexOf(/** @type {HTMLAnchorElement} */ (event.target));
+  /** @type {Readonly<Record<string, number>>} */
+  const places = { ArrowUp: place - 1, ArrowDown: place + 1, Home: 0, End: links.length - 1 };
+  const { [event.key]: next } = places;
+  if (place < 0 || next === undefined) return;
+  event.preventDefault();
+  links[next]?.focus();
 };
 
 /** The chosen one, beside its list. Closing it leads back to the list. @param {{ readonly label: string, readonly title: string, readonly close: string, readonly children: ComponentChildren }} props */
@@ -139,8 +87,9 @@ const rowsAtOnce = 200;
  * @param {readonly T[]} props.items
  * @param {readonly Column<T>[]} props.columns a cell of the class `wide` leads to the item's details
  * @param {(item: T) => string} [props.href] of its details
+ * @param {string | false} [props.empty] said in place of rows
  */
-export const Table = ({ label, items, columns, href }) => {
+export const Table = ({ label, items, columns, href, empty }) => {
   const [most, setMost] = useState(rowsAtOnce);
   const { hash } = location;
   const draw = (/** @type {T} */ item, /** @type {number} */ index) => {
@@ -149,7 +98,8 @@ export const Table = ({ label, items, columns, href }) => {
     const cells = columns.map(([, kind, show, tone]) => {
       const text = String(show(item));
       const cell = html`<${ForeignText} text=${text} />`;
-      const linked = html`<a href=${link} aria-current=${current}>${cell}</a>`;
+      const tabindex = current || index === 0 ? 0 : -1;
+      const linked = html`<a href=${link} tabindex=${tabindex} aria-current=${current}>${cell}</a>`;
       return html`<td class=${kind} data-tone=${tone?.(item)} title=${shortText(text)}>
         ${link && kind.startsWith("wide") ? linked : cell}
       </td>`;
@@ -159,16 +109,16 @@ export const Table = ({ label, items, columns, href }) => {
   const rows = useMemo(() => items.slice(0, most).map(draw), [items, most, hash]);
   const titles = columns.map(([title, kind]) => html`<th scope="col" class=${kind}>${title}</th>`);
   const more = () => setMost(most + rowsAtOnce);
-  return html`<${KeyLists} class="scroller" tabindex=${href ? undefined : 0} role="region" aria-label=${label}>
+  return html`<div class="scroller" tabindex=${href ? undefined : 0} role="region" aria-label=${label} onKeyDown=${moveFocus}>
     <table class=${label} aria-label=${label}><thead><tr>${titles}</tr></thead><tbody>${rows}</tbody></table>
-    ${items.length === 0 && html`<p class="empty">There is nothing to show.</p>`}
+    ${items.length === 0 && html`<p class="empty">${empty || "There is nothing to show."}</p>`}
     ${
       items.length > most &&
       html`<button type="button" onClick=${more}>
       Show more (${countText(items.length - most)} left)
     </button>`
     }
-  <//>`;
+  </div>`;
 };
 
 /** A search field, and how much was found. @param {{ readonly label: string, readonly text: string, readonly change: (text: string) => void, readonly found: number, readonly total: number, readonly noun: string, readonly children?: ComponentChildren }} props */
@@ -186,14 +136,14 @@ export const SearchBar = ({
   <p class="count" role="status">${found === total ? "" : `${countText(found)} of `}${counted(total, noun)}</p>
 </div>`;
 
-/** The items with the text that a person searches for, which is kept under a name. @template T @param {string} name @param {readonly T[]} items @param {(item: T) => readonly string[]} words */
-export const useSearch = (name, items, words) => {
-  const [text, setText] = useKept(name, "");
+/** The items with the text that a person searches for. @template T @param {readonly T[]} items @param {(item: T) => readonly string[]} words */
+export const useSearch = (items, words) => {
+  const [text, change] = useState("");
   const found = useMemo(
     () => (text === "" ? items : items.filter((item) => isFound(text, ...words(item)))),
     [items, text],
   );
-  return { found, text, change: (/** @type {string} */ value) => setText(() => value) };
+  return { found, text, change };
 };
 
 /** A subject of an entry: its name, linked if possible. @param {{ readonly page: Page, readonly subject: string, readonly children?: ComponentChildren }} props */

@@ -61,7 +61,6 @@ const switchColumns = [
     ([, value]) => String(value),
     ([, value, usual]) => (value === usual ? undefined : "wait"),
   ],
-  ["Usually", "fault spare", ([, , usual]) => String(usual)],
   ["Decides", "doc spare", ([, , , doc]) => doc],
 ];
 

@@ -59,12 +59,9 @@ export const shortText = (text) => {
   return withoutBidi(text.length <= mostOfName ? text : `${beginning}…`);
 };
 
-/** Text in one case, as long as before: İ would become two letters, and Σ depends on what follows. @param {string} text */
-const withoutCase = (text) => text.replaceAll("İ", "i").toLowerCase().replaceAll("ς", "σ");
-
 /** Whether the words contain the search text. @param {string} sought @param {string[]} words */
 export const isFound = (sought, ...words) =>
-  sought === "" || withoutCase(words.join(" ")).includes(withoutCase(sought.trim()));
+  words.join(" ").toLowerCase().includes(sought.trim().toLowerCase());
 
 /** The reason for a refusal: `error` from the control interface, or `code`, `developerMessage`, and `details` from the service. @param {unknown} body @param {number} status */
 export const refusalText = (body, status) => {

@@ -21,31 +21,30 @@ const chosen = (page: Page, noun: string) =>
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent?.trim());
 const composer = (page: Page) => page.getByRole("form", { name: "Send a message" });
 const textField = (page: Page) => composer(page).getByRole("textbox");
-const card = (page: Page, name: string) =>
-  page.locator(".canvas").getByRole("link", { name: new RegExp(`^${name}`) });
+const listed = (page: Page, name: string) => page.locator("table").getByRole("link", { name });
 const search = (page: Page) => page.getByRole("searchbox");
 
 describe("objects", () => {
   inBrowser("stand in setup order, and more appear while they are looked at", async (started) => {
     const { page, service, view } = await openPage(started, { sample: smallAccount });
     await view("objects");
-    await card(page, "orders-app uses callbacks · used by").waitFor();
-    expect(await page.locator(".graph h2").allTextContents()).toEqual([
-      "authentications 1",
-      "client applications 4",
-      "participants 2",
-      "channels 2",
-      "orchestrations 2",
-      "accounts 3",
+    await page.getByRole("row", { name: "client application orders-app callbacks 3" }).waitFor();
+    const kinds = await page.locator("tbody .kind").allTextContents();
+    expect([...new Set(kinds.map((text) => text.trim()))]).toEqual([
+      "authentication",
+      "client application",
+      "participant",
+      "channel",
+      "orchestration",
+      "account",
     ]);
-    expect(await page.locator(".lines path").count()).toBeGreaterThan(15);
-    await card(page, "billing-account not active").waitFor();
+    await page.getByRole("row", { name: /billing-account .* not active/ }).waitFor();
     await service.make(kindOf("Channel"), { type: "custom.new-one" });
-    await card(page, "custom.new-one on its own").waitFor();
+    await page.getByRole("row", { name: "channel custom.new-one – 0" }).waitFor();
     expect(await tab(page, "Objects").textContent()).toBe("Objects15");
     await search(page).fill("orders");
     await page.getByText("5 of 15 objects").waitFor();
-    expect(await card(page, "returns-app").count()).toBe(0);
+    expect(await listed(page, "returns-app").count()).toBe(0);
   });
 
   inBrowser("are walked through by keys, show what is near, and no secret", async (started) => {
@@ -53,31 +52,29 @@ describe("objects", () => {
     await view("objects");
     await search(page).focus();
     await page.keyboard.press("Tab");
-    expect(await focused(page)).toMatch(/^callbacks/);
-    await page.keyboard.press("ArrowRight");
-    await page.keyboard.press("Home");
+    expect(await focused(page)).toBe("callbacks");
     await page.keyboard.press("ArrowDown");
-    expect(await focused(page)).toMatch(/^returns-app/);
+    await page.keyboard.press("ArrowDown");
+    expect(await focused(page)).toBe("returns-app");
     await page.keyboard.press("End");
-    expect(await focused(page)).toMatch(/^support-app/);
-    await page.keyboard.press("ArrowLeft");
+    expect(await focused(page)).toBe("billing-account");
+    await page.keyboard.press("Home");
     await page.keyboard.press("Enter");
     const details = chosen(page, "object");
     await details.getByText('"username": "hub"').waitFor();
     expect(await details.textContent()).toContain('"password": "********"');
     expect(await page.content()).not.toContain("hunter2-hidden");
     await details.getByText("Used by 4 objects").waitFor();
-    expect(await page.locator(".lines .strong").count()).toBe(4);
     await details.getByRole("link", { name: "returns-app" }).click();
     await details.getByRole("heading", { name: "returns-app" }).waitFor();
     await details.getByText("roles[0].authentication.id").waitFor();
-    // What comes in moves no focus, and closing leads back to the card.
+    // What comes in moves no focus, and closing leads back to the row.
     await details.getByRole("link", { name: "Close" }).focus();
     await service.make(kindOf("Channel"), { type: "custom.new-one" });
-    await card(page, "custom.new-one").waitFor();
+    await listed(page, "custom.new-one").waitFor();
     expect(await focused(page)).toBe("Close");
     await page.keyboard.press("Escape");
-    await expect.poll(() => focused(page)).toMatch(/^returns-app/);
+    await expect.poll(() => focused(page)).toBe("returns-app");
     await details.waitFor({ state: "detached" });
   });
 });
@@ -173,27 +170,6 @@ describe("conversations", () => {
     expect(download.suggestedFilename()).toBe("orders.csv");
     expect(readFileSync(await download.path(), "utf8")).toBe("a,b");
   });
-
-  inBrowser("keep what a person has begun, also while a message is on its way", async (started) => {
-    const { page, service, view } = await openPage(started, { sample: smallAccount });
-    await view(`conversations/${second}`);
-    await textField(page).fill("For the second");
-    await page.getByRole("link", { name: "Ada Example 0" }).click();
-    await page.getByRole("heading", { name: "Ada Example 0" }).waitFor();
-    expect(await textField(page).inputValue()).toBe("");
-    await tab(page, "Calls").click();
-    await view(`conversations/${second}`);
-    expect(await textField(page).inputValue()).toBe("For the second");
-    await service.emulator.control.faults({
-      on: "POST /conversations/messages",
-      kind: "delay",
-      ms: 700,
-    });
-    await textField(page).press("Enter");
-    await textField(page).fill("The next");
-    await page.getByRole("log").getByText("For the second").waitFor();
-    expect(await textField(page).inputValue()).toBe("The next");
-  });
 });
 
 describe("calls", () => {
@@ -238,9 +214,7 @@ describe("calls", () => {
     await tab(page, "Calls").click();
     await page.getByRole("row", { name: /POST \/authentications/ }).click();
     const shown = chosen(page, "call");
-    await shown.getByText("The request violates a rule.").waitFor();
     await shown.getByText("400-143 basicAuth.password: a required attribute is missing.").waitFor();
-    await shown.getByText("docs/troubleshooting.md, REJECTED").waitFor();
     // What was sent, but for what may be the secret in the wrong place.
     await shown.getByText('"pasword": "********"').waitFor();
     await shown.getByText('"code": "400-143"').waitFor();
@@ -249,10 +223,10 @@ describe("calls", () => {
     await service.call("DELETE", "/channels/40000000-0000-4000-8000-000000000000");
     const wrong = service.credentials({ client_secret: "hunter2-guess" });
     await page.getByRole("link", { name: /^Last of 2 refused: 400 DELETE/ }).click();
-    await shown.getByText("An object in use cannot be deleted.").waitFor();
+    await shown.getByText("The channel is in use and cannot be deleted.").first().waitFor();
     await service.form(service.emulator.tokenUrl, wrong);
     await page.getByRole("link", { name: "Last of 3 refused: 401 POST /oauth/token" }).click();
-    await shown.getByText("The client ID, secret, and scope must be valid.").waitFor();
+    await shown.getByText("invalid_client").first().waitFor();
     expect(await page.content()).not.toContain("hunter2-guess");
   });
 
@@ -267,19 +241,18 @@ describe("calls", () => {
       await control.switches({ unknownReference: "accept" });
       await view("faults");
       await page.getByRole("row", { name: "GET /accounts status 2 0 503" }).waitFor();
-      await page.getByRole("row", { name: /^unknownReference accept refuse/ }).waitFor();
+      await page.getByRole("row", { name: /^unknownReference accept Whether/ }).waitFor();
       for (const path of ["/channels", "/channels", "/channels", "/accounts"])
         await service.call("GET", path);
       await page.getByRole("row", { name: "GET /accounts status 1 0 503" }).waitFor();
       await view("calls/2");
-      await chosen(page, "call").getByText("The endpoint's token bucket was empty.").waitFor();
-      await chosen(page, "call").getByRole("link", { name: "rates" }).click();
+      await chosen(page, "call").getByText("429-001 Too many requests.").waitFor();
+      await tab(page, "Rates").click();
       await page.getByRole("row", { name: "GET /channels 0 of 2 0.5/s 2 1" }).waitFor();
       await page.getByRole("group", { name: "Advance the clock" }).getByText("+1 min").click();
       await page.getByRole("row", { name: "GET /channels 2 of 2 0.5/s 2 1" }).waitFor();
       await view("calls/3");
       await chosen(page, "call").getByText("A fault was requested: status.").waitFor();
-      await chosen(page, "call").getByText("docs/emulator.md, Faults").waitFor();
     },
   );
 
@@ -300,9 +273,6 @@ describe("calls", () => {
     await page.getByRole("link", { name: callback.url }).click();
     await chosen(page, "attempt").getByText("Returned 200").waitFor();
     await chosen(page, "attempt")
-      .getByRole("link", { name: "The call that sent the message" })
-      .click();
-    await chosen(page, "call")
       .getByRole("link", { name: /^Ada Example/ })
       .click();
     await page.getByRole("log").getByText("delivered").click();
@@ -331,28 +301,27 @@ inBrowser(
     callback.answer = (_received, response) => void response.writeHead(401).end();
     await service.call("POST", "/conversations/messages", messageTo(first));
     const notice = page.getByRole("link", {
-      name: /^Last undelivered: text\. The callback refused/,
+      name: /^Last undelivered: text\. The service could not log in/,
     });
     await notice.click();
     const attempt = chosen(page, "attempt");
-    await attempt.getByText("The callback refused the login.").waitFor();
+    await attempt.getByText("The service could not log in to the callback.").waitFor();
     await attempt.getByText("Returned 401").waitFor();
     await attempt.getByText("The service will try again. Compare the role's").waitFor();
     // After a retry none is left.
     await page.getByRole("button", { name: "+1 s" }).click();
-    await attempt.getByText("Attempt 2 failed, too.").waitFor();
+    await attempt.getByText("No attempt is left.").waitFor();
     await notice.click();
     await attempt.getByText("attempt 2").waitFor();
-    await attempt.getByText("This was the last attempt.").waitFor();
     // An attempt that a later one made up for says so, and asks for nothing.
     callback.answer = (_received, response) => void response.writeHead(503).end();
     await service.call("POST", "/conversations/messages", messageTo(first));
-    await page.getByRole("link", { name: "Last of 2 undelivered: text. The bot asked" }).click();
-    await attempt.getByText("increase the deliveryRetries switch").waitFor();
+    await page.getByRole("link", { name: "Last of 2 undelivered: text. The bot refused" }).click();
+    await attempt.getByText("Check the callback's path").waitFor();
     callback.answer = (_received, response) => void response.writeHead(200).end();
     await page.getByRole("button", { name: "+1 s" }).click();
     await attempt.getByText("Attempt 2 delivered the message.").waitFor();
-    expect(await attempt.getByText("deliveryRetries").count()).toBe(0);
+    expect(await attempt.getByText("Check the callback's path").count()).toBe(0);
     await notice.waitFor();
   },
 );
@@ -367,7 +336,7 @@ describe("the page as a whole", () => {
     await other.getByRole("heading", { name: "Ada Example 1" }).waitFor();
     await view("objects");
     await page.getByRole("button", { name: "Reset…" }).click();
-    await card(page, "orders-app").waitFor();
+    await listed(page, "orders-app").waitFor();
     page.removeAllListeners("dialog").once("dialog", (dialog) => void dialog.accept());
     await page.getByRole("button", { name: "Reset…" }).click();
     await page.getByText("No objects yet.").waitFor();
