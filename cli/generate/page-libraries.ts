@@ -19,14 +19,16 @@ const libraries = [
 
 const folder = "emulator/page/browser/vendor";
 
-/** A file's notice: the library's license, or where it is if this package has the same. */
-const noticeOf = (library: string, read: (file: string) => string): string => {
+/** A file's notice: the library's license, or where it is: in the library's main file, or here. */
+const noticeOf = (library: string, module: string, read: (file: string) => string): string => {
   const description = jsonIn(read("package.json"));
   const { version, license } = isObject(description) ? description : {};
   const text = read("LICENSE").trim();
-  const [copyright = ""] = text.match(/^ *Copyright \d.*$/m) ?? [];
-  const isOurs = license === "Apache-2.0";
-  const notice = isOurs ? `${copyright.trim()}\n${license}: see LICENSE of this package.` : text;
+  const [copyright = ""] = text.match(/^ *Copyright (\(c\) )?\d.*$/m) ?? [];
+  const isMain = module === `dist/${library}.mjs`;
+  const place = license === "Apache-2.0" ? "LICENSE of this package" : `${library}.mjs`;
+  const isHere = isMain && license !== "Apache-2.0";
+  const notice = isHere ? text : `${copyright.trim()}\n${license}: see ${place}.`;
   return `/*! ${library} ${version}, unchanged but for the paths of imports.\n\n${notice}\n*/\n`;
 };
 
@@ -42,7 +44,7 @@ export const pageLibraries = (root: string): Readonly<Record<string, string>> =>
       const linked = code.replaceAll('from"preact"', 'from"./preact.mjs"');
       const [file = ""] = module.split("/").slice(-1);
       return [
-        [`${folder}/${file}`, `${noticeOf(name, read)}${linked.trimEnd()}\n`],
+        [`${folder}/${file}`, `${noticeOf(name, module, read)}${linked.trimEnd()}\n`],
         [`${folder}/${file.replace(".mjs", ".d.mts")}`, `${types}\n`],
       ];
     }),

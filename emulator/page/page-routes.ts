@@ -146,7 +146,7 @@ const formTables = ({ switches }: EmulatedService) => ({
 
 /** What the page shows; an empty text: nothing. */
 const nothingShown = {
-  /** From the previous look: what did not change since is left out. */
+  /** From the previous look: parts that have not changed since are absent. */
   cursor: "",
   /** The ID of a conversation. */
   conversation: "",
@@ -156,7 +156,7 @@ const nothingShown = {
   call: "",
 };
 
-/** The large parts, which are left out while nothing changes. */
+/** The large parts, absent from a look while nothing changes. */
 const showParts = (
   service: EmulatedService,
   { conversation, object, call }: typeof nothingShown,
@@ -203,7 +203,7 @@ const lookInto = (service: EmulatedService) => {
 };
 
 export type ShownObject = ReturnType<typeof showObject>;
-/** What a page sees; the parts are left out if nothing changed since its last look. */
+/** What a page sees; the parts are absent if nothing changed since its last look. */
 export type PageLook = ReturnType<ReturnType<typeof lookInto>>;
 export type PageParts = ReturnType<typeof showParts>;
 
