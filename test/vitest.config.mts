@@ -10,7 +10,6 @@ const built = (path: string) => fileURLToPath(new URL(`../dist/${path}`, import.
 const mocking = [
   "cli/progress.test.ts",
   "pacing/several-processes.test.ts",
-  "runtime/exchange-in-time.test.ts",
   "security/secrets.test.ts",
 ];
 

@@ -80,8 +80,6 @@ export interface ErrorDetails {
   readonly serviceNotes?: readonly ServiceNote[];
   /** ID of the created object, if the response contains it despite the failure. */
   readonly objectId?: string;
-  /** Number of messages, from the first, that earlier calls of the same `send` have sent. */
-  readonly sentMessages?: number;
   /** Whether the call can succeed only after something changes; if so, it is not repeated. */
   readonly permanent?: true;
 }

@@ -20,21 +20,6 @@ export const objectOf = (entries: Iterable<readonly [string, unknown]>): JsonObj
 export const memberOf = (object: JsonObject, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
-/** Merges two objects recursively; where either value is not an object, uses the second. */
-export const mergeDeep = (first: JsonObject, second: JsonObject): JsonObject =>
-  objectOf(
-    [
-      ...Object.entries(first).filter(([name]) => !Object.hasOwn(second, name)),
-      ...Object.entries(second).map(([name, value]) => {
-        const below = memberOf(first, name);
-        return [
-          name,
-          isObject(below) && isObject(value) ? mergeDeep(below, value) : value,
-        ] as const;
-      }),
-    ].filter(([name]) => name !== "__proto__"),
-  );
-
 /** Returns a string unchanged; the empty string for anything else. */
 export const asText = (value: unknown): string => (typeof value === "string" ? value : "");
 

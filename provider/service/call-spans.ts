@@ -23,12 +23,6 @@ interface SpanTracer {
   ): Span;
 }
 
-/** The part of the optional package `@opentelemetry/api`, version 1, that this package uses. */
-export interface TelemetryApi {
-  readonly context: { active(): unknown };
-  readonly trace: { getTracer(name: string, version: string): SpanTracer };
-}
-
 /** `SpanKind.CLIENT` and `SpanStatusCode.ERROR` of the API. */
 const client = 2;
 const failed = 2;

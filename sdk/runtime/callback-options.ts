@@ -2,12 +2,6 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { ConversationError } from "../../provider/kernel/errors.js";
-import {
-  type AnyMessageType,
-  isAnyMessageType,
-  isMessageType,
-  type MessageType,
-} from "../../provider/resources/message-types.js";
 import { platformNameOf } from "./connect.js";
 import { anyFunction, checkedOptions, timeLimit } from "./input-schemas.js";
 import type { MessageMemory } from "./message-memory.js";
@@ -136,8 +130,8 @@ export interface MessageContext {
   readonly signal: AbortSignal;
 }
 
-/** Options for handling messages. `T`: the accepted message types. */
-export interface CallbackOptions<T extends AnyMessageType = MessageType> {
+/** Options for handling messages. */
+export interface CallbackOptions {
   /**
    * The credentials that the service sends, as registered in the authentication for the client
    * application's role.
@@ -148,10 +142,7 @@ export interface CallbackOptions<T extends AnyMessageType = MessageType> {
    * parallel across conversations. If it fails for a message, `onError` is called, and the message
    * may be delivered again.
    */
-  readonly onMessage: (
-    message: ReceivedMessage<NoInfer<T>>,
-    context: MessageContext,
-  ) => void | Promise<void>;
+  readonly onMessage: (message: ReceivedMessage, context: MessageContext) => void | Promise<void>;
   /**
    * Receives failures of `onMessage`, Bearer token checks, and the message memory, and reports of
    * unreadable bodies and messages. Default: they are written to standard error, as are `onError`'s
@@ -159,16 +150,11 @@ export interface CallbackOptions<T extends AnyMessageType = MessageType> {
    */
   readonly onError?: (error: unknown, message?: ReceivedMessage) => void | Promise<void>;
   /**
-   * Message types to accept; others are discarded (specification §6). Default: all of the
-   * specification. Types of your own (`custom.…`) and those that only the vendor lists must be named.
-   */
-  readonly accepts?: readonly T[];
-  /**
    * When the service receives its response. `before` (default): immediately, before the messages
    * are handled; a message that could not be handled is not delivered again. `after`: when
    * `onMessage` has finished for every message in the call. A failure returns 500, and handling
-   * that takes longer than 4 s returns 503 (reported once, on standard error), so that the service
-   * redelivers the messages. Running handlers are not started again.
+   * that takes longer than 4 s returns 503, so that the service redelivers the messages. Running
+   * handlers are not started again.
    */
   readonly acknowledge?: "before" | "after";
   /**
@@ -177,28 +163,11 @@ export interface CallbackOptions<T extends AnyMessageType = MessageType> {
    * minutes).
    */
   readonly messageTimeoutMs?: number;
-  /** Maximum size of a request body, as sent and decoded, in bytes. Default: 1 MiB. */
-  readonly maxBytes?: number;
   /**
-   * Number of messages that this process remembers in order to recognize repeats. Default: 10,000.
-   */
-  readonly remembered?: number;
-  /**
-   * Memory for recognizing repeated messages, such as `redisMemory`. Default: a memory in this
-   * process.
+   * Memory for recognizing repeated messages, such as `redisMemory`. Default: the last 10,000
+   * messages of this process.
    */
   readonly memory?: MessageMemory;
-  /**
-   * Maximum number of messages waiting for `onMessage`. Calls beyond this limit receive a 503, but
-   * calls for conversations without waiting messages are accepted up to twice the limit. Default:
-   * 10,000.
-   */
-  readonly maxWaiting?: number;
-  /**
-   * Maximum number of messages waiting in one conversation. Additional calls for that conversation
-   * receive a 503. Default: 1,000.
-   */
-  readonly maxWaitingPerConversation?: number;
   /**
    * The vendor's own word for `platform`. Default: the value of the environment variable
    * CONVERSATION_PLATFORM_NAME, or `platform` if it is not set.
@@ -208,32 +177,20 @@ export interface CallbackOptions<T extends AnyMessageType = MessageType> {
   readonly clock?: Clock;
 }
 
-const count = z.int({ message: "must be a whole number" }).min(1, "must be at least 1").optional();
-
 const memory = z.custom(
   (value) =>
     typeof value === "object" &&
     value !== null &&
-    ["take", "done", "release"].every((name) => typeof Reflect.get(value, name) === "function"),
-  "must have the methods take, done, and release",
+    ["take", "settle"].every((name) => typeof Reflect.get(value, name) === "function"),
+  "must have the methods take and settle",
 );
 
 const rules = z.looseObject({
   onMessage: anyFunction,
   onError: anyFunction.optional(),
-  accepts: z
-    .array(
-      z.custom<AnyMessageType>(isAnyMessageType, "must be a message type"),
-      "must be a list of message types",
-    )
-    .optional(),
   acknowledge: z.enum(["before", "after"], 'must be "before" or "after"').optional(),
   messageTimeoutMs: timeLimit.optional(),
-  maxBytes: count,
-  remembered: count,
   memory: memory.optional(),
-  maxWaiting: count,
-  maxWaitingPerConversation: count,
   platformName: z.string("must be a string").optional(),
   clock: z
     .custom((value) => typeof value === "object" && value !== null, "must be a clock")
@@ -241,30 +198,19 @@ const rules = z.looseObject({
 });
 
 /** Options with defaults applied. */
-export interface CompleteOptions<T extends AnyMessageType>
-  extends Required<Omit<CallbackOptions<T>, "onError" | "memory" | "accepts">>,
-    Pick<CallbackOptions<T>, "onError" | "memory"> {
-  readonly accepts: (type: string) => boolean;
-}
+type CompleteOptions = CallbackOptions &
+  Required<Pick<CallbackOptions, "messageTimeoutMs" | "clock" | "platformName">>;
 
 /**
  * Returns a validated copy of the options with defaults applied.
  *
  * @throws ConversationError `INPUT_INVALID` naming the invalid option
  */
-export const completeOptions = <T extends AnyMessageType>(
-  options: CallbackOptions<T>,
-): CompleteOptions<T> => {
-  const { accepts, ...checked } = checkedOptions("create the callback handler", rules, options);
+export const completeOptions = (options: CallbackOptions): CompleteOptions => {
+  const checked = checkedOptions("create the callback handler", rules, options);
   return {
-    acknowledge: "before",
     messageTimeoutMs: 300_000,
-    maxBytes: 1024 * 1024,
-    remembered: 10_000,
-    maxWaiting: 10_000,
-    maxWaitingPerConversation: 1_000,
     ...checked,
-    accepts: accepts ? (type) => accepts.some((each) => each === type) : isMessageType,
     clock: checked.clock ?? systemClock,
     platformName: platformNameOf(checked.platformName),
   };

@@ -31,25 +31,6 @@ export const refusalDetails = ({ details }: ConversationError): string =>
     .join(", ");
 
 /**
- * A copy of a failure with another message, or with the frames of another stack. The failure itself
- * may belong to several callers: those that wait for the same token.
- */
-export const copyOf = (
-  error: ConversationError,
-  {
-    message = error.message,
-    stack = error.stack,
-  }: { message?: string; stack?: string | undefined },
-): ConversationError => {
-  const { code, details, effect, cause } = error;
-  const more = cause === undefined ? undefined : { cause };
-  const copy = new ConversationError(code, message, details, effect, more);
-  const [frames = ""] = /\n {4}at [\s\S]*$/.exec(stack ?? "") ?? [];
-  copy.stack = `${copy}${frames}`;
-  return copy;
-};
-
-/**
  * Calls a function that prepares a service call. Any failure that is not a ConversationError
  * becomes `INPUT_INVALID`.
  *

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
-import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
+import { ConversationError } from "../../provider/kernel/errors.js";
 import { withoutUndefined } from "../../provider/kernel/json.js";
-import type { BucketStore } from "../../provider/pacing/bucket-store.js";
 import { type ServicePaces, servicePaces, waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { limitOf } from "../../provider/pacing/plan-rates.js";
 import { tokenAddress } from "../../provider/service/addresses.js";
@@ -19,19 +18,19 @@ import {
   settingTable,
 } from "../../provider/service/settings.js";
 import { accessTokens } from "../../provider/service/token.js";
-import type { Method, Transport } from "../../provider/service/transport.js";
+import type { Method } from "../../provider/service/transport.js";
 import { type Assets, assetsOf } from "./assets.js";
-import { type CallHooks, callObserver, harmlessHook } from "./call-observer.js";
-import { copyOf, prepared } from "./caller-input.js";
+import { type CallHooks, harmlessHook, reportAttempts } from "./call-hooks.js";
+import { prepared } from "./caller-input.js";
 import { contentTransfer } from "./content-transfer.js";
 import {
   addressText,
   anyFunction,
-  assertJson,
   type CallOptions,
   callOptions,
   checkedInput,
   checkedOptions,
+  jsonValue,
 } from "./input-schemas.js";
 import { type Conversations, conversationsOf, type Messages, messagesOf } from "./messages.js";
 
@@ -91,20 +90,33 @@ const assertKnown = (given: ConnectionSettings | RunningEmulator): void => {
   );
 };
 
-const textOf = (key: SettingKey, value: unknown): string => {
-  if (typeof value === "string" || typeof value === "number") return `${value}`;
-  throw invalidSettings(`${key} must be a string or a number. Nothing was sent.`);
-};
-
 /** The settings as the environment would hold them: what is given wins. */
 const asEnvironment = (given: ConnectionSettings, environment: Environment): Environment =>
   Object.fromEntries(
     keys.map((key) => {
       const name = settingNames(key, given.profile).environment;
       const value: unknown = given[key];
-      return [name, value === undefined || value === null ? environment[name] : textOf(key, value)];
+      if (value === undefined || value === null) return [name, environment[name]];
+      if (typeof value === "string" || typeof value === "number") return [name, `${value}`];
+      throw invalidSettings(`${key} must be a string or a number. Nothing was sent.`);
     }),
   );
+
+/** What is wrong with a setting; undefined if nothing is. */
+const findProblem = (key: RuntimeKey, texts: Environment, profile: string | undefined) => {
+  const { required, secret, parse } = settingTable[key];
+  const name = settingNames(key, profile).environment;
+  const text = texts[name] ?? "";
+  if (text.trim() === "") {
+    const isMissing = required === true;
+    return isMissing
+      ? { isMissing, line: `  ${key} is missing: pass it to connect, or set ${name}` }
+      : undefined;
+  }
+  const parsed = parse(secret ? text : text.trim());
+  if ("value" in parsed) return undefined;
+  return { isMissing: false, line: `  ${key} (${name}) ${parsed.rule}` };
+};
 
 /**
  * Returns the settings, completed from the environment and validated, without I/O.
@@ -120,26 +132,13 @@ export const runtimeSettings = (
     assertKnown(settings);
     const given: ConnectionSettings = settings;
     const texts = asEnvironment(given, environment);
-    let missing = 0;
-    const problems = keys.flatMap((key) => {
-      const { required, secret, parse } = settingTable[key];
-      const name = settingNames(key, given.profile).environment;
-      const text = texts[name] ?? "";
-      if (text.trim() === "") {
-        if (required) missing += 1;
-        return required ? `  ${key} is missing: pass it to connect, or set ${name}` : [];
-      }
-      const parsed = parse(secret ? text : text.trim());
-      return "value" in parsed ? [] : `  ${key} (${name}) ${parsed.rule}`;
-    });
+    const problems = keys.flatMap((key) => findProblem(key, texts, given.profile) ?? []);
     if (problems.length > 0) {
-      const wrong =
-        missing === problems.length ? "settings are missing" : "the settings are not valid";
-      const said = `Could not connect: ${wrong}. Nothing was sent.`;
-      throw new ConversationError(
-        missing > 0 ? "SETTINGS_MISSING" : "SETTINGS_INVALID",
-        [said, ...problems].join("\n"),
-      );
+      const code = problems.some(({ isMissing }) => isMissing)
+        ? "SETTINGS_MISSING"
+        : "SETTINGS_INVALID";
+      const said = "Could not connect: settings are missing or not valid. Nothing was sent.";
+      throw new ConversationError(code, [said, ...problems.map(({ line }) => line)].join("\n"));
     }
     return readSettings({ environment: texts, config: () => undefined }, given.profile);
   });
@@ -192,10 +191,6 @@ export interface ConnectionOptions extends CallHooks {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Replaces the clock in tests. */
   readonly clock?: Clock;
-  /** Replaces the transport in tests. */
-  readonly transport?: Transport;
-  /** Where the rate buckets are stored. Default: as described for `pacing: "plan"`. */
-  readonly buckets?: BucketStore;
 }
 
 const limit = z.number("must be a number").nonnegative("must not be negative").optional();
@@ -220,8 +215,6 @@ const rules = callOptions.extend({
     .record(z.string(), z.string("must be a string").optional(), "must be an object")
     .optional(),
   clock: anyObject,
-  transport: anyObject,
-  buckets: anyObject,
 });
 
 /**
@@ -247,8 +240,7 @@ const connectionOptionsOf = (options: ConnectionOptions): ConnectionOptions => {
  */
 const openConnection = (settings: Settings, options: ConnectionOptions) => {
   const { clock = systemClock, onWait, pacing } = options;
-  const observer = callObserver(options, clock);
-  const { onEvent } = observer;
+  const onEvent = reportAttempts(options, clock);
   const afterRefusals = (): Pace => waitOutRefusals({ clock, onWait });
   const { parts, close } = clientParts(settings, { ...options, onEvent, pace: afterRefusals() });
   const paces: ServicePaces =
@@ -261,22 +253,8 @@ const openConnection = (settings: Settings, options: ConnectionOptions) => {
     signal: parts.signal,
     pace: paces.pace,
     /** Calls of a service, in the pace given. */
-    request: (baseUrl: string, pace: Pace): Request => {
-      const request = serviceRequest(
-        { ...parts, settings: { ...settings, baseUrl }, pace },
-        tokens,
-      );
-      return async (operation, callOptions) => {
-        const caller = new Error();
-        await observer.ready();
-        try {
-          return await request(operation, callOptions);
-        } catch (error) {
-          // A stack that begins inside this package does not show which of its calls failed.
-          throw isConversationError(error) ? copyOf(error, { stack: caller.stack }) : error;
-        }
-      };
-    },
+    request: (baseUrl: string, pace: Pace): Request =>
+      serviceRequest({ ...parts, settings: { ...settings, baseUrl }, pace }, tokens),
     /** Scopes of the token in use, if the token URL gives them. */
     scopes: () => tokens.last?.scopes,
     /** Ends waiting calls with `CANCELLED` and all connections. */
@@ -330,7 +308,7 @@ const serviceCall = callOptions.extend({
       ),
     )
     .optional(),
-  body: z.unknown().optional(),
+  body: jsonValue.optional(),
 });
 
 const invalidCall = (call: ServiceCall, rule: string): ConversationError =>
@@ -382,7 +360,6 @@ const otherServices = (
   return async (given) => {
     const doing = "call another service";
     const checked = checkedInput(doing, "the call", serviceCall, given);
-    assertJson(doing, "body", checked.body);
     const { signal, params, query, ...rest } = checked;
     const call: ServiceCall = { ...rest, ...withoutUndefined({ signal, params, query }) };
     const { service, version, method, path: template } = call;

@@ -8,7 +8,6 @@ export {
   type ServiceNote,
 } from "../../provider/kernel/errors.js";
 export type { JsonObject } from "../../provider/kernel/json.js";
-export type { BucketChange, BucketStore } from "../../provider/pacing/bucket-store.js";
 export {
   type EndpointLimit,
   limitOf,
@@ -32,12 +31,7 @@ export type { Answer } from "../../provider/service/client.js";
 export type { Wait } from "../../provider/service/pace.js";
 export { type Plan, plans } from "../../provider/service/plans.js";
 export type { RetryLimits } from "../../provider/service/retry.js";
-export type {
-  HttpRequest,
-  HttpResponse,
-  Method,
-  Transport,
-} from "../../provider/service/transport.js";
+export type { Method } from "../../provider/service/transport.js";
 export {
   type Asset,
   type AssetRequest,
@@ -47,7 +41,7 @@ export {
   type StoredAsset,
 } from "./asset-calls.js";
 export type { Assets, ContentSource, Downloaded, UploadOptions } from "./assets.js";
-export type { CallHooks, RequestEvent, ResponseEvent } from "./call-observer.js";
+export type { CallHooks, RequestEvent, ResponseEvent } from "./call-hooks.js";
 export type {
   BasicCredentials,
   BearerCheck,
@@ -55,7 +49,6 @@ export type {
   CallbackOptions,
   MessageContext,
 } from "./callback-options.js";
-export type { ExpressHandler, FetchHandler, NodeHandler } from "./callback-servers.js";
 export {
   type Callbacks,
   type ConversationApp,
@@ -63,6 +56,7 @@ export {
   callbacks,
   conversationApp,
   type MessageHandler,
+  type NodeHandler,
 } from "./callbacks.js";
 export {
   type ConnectionOptions,
@@ -98,14 +92,7 @@ export {
   type Sender,
   type SurveyConversation,
 } from "./message.js";
-export {
-  type MessageMemory,
-  processMemory,
-  type RedisMemory,
-  type RedisMemoryOptions,
-  redisMemory,
-  type Taken,
-} from "./message-memory.js";
+export type { MessageMemory, Taken } from "./message-memory.js";
 export {
   type Conversation,
   type Conversations,
@@ -121,8 +108,8 @@ export type {
   MessageStatus,
   Party,
   ReceivedAttachment,
-  ReceivedContent,
   ReceivedMessage,
 } from "./received-message.js";
+export { type RedisMemory, type RedisMemoryOptions, redisMemory } from "./redis-memory.js";
 export { type ServedCallbacks, type ServeOptions, serveCallbacks } from "./serve-callbacks.js";
 export { type SmokeTestMessage, type SmokeTestOptions, smokeTest } from "./smoke-test.js";

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { isObject, type JsonObject, mostLevels } from "../../provider/kernel/json.js";
 import { inputInvalid, prepared } from "./caller-input.js";
 
 const mostNamed = 5;
@@ -93,81 +92,13 @@ export const callOptions = z.looseObject(
   { message: "must be an object" },
 );
 
-/** No body of the service comes near it. */
-const mostValues = 1_000_000;
+/** Schema for a value that JSON can hold. */
+export const jsonValue: z.ZodType<unknown> = z.lazy(() =>
+  z.union(
+    [z.string(), z.number(), z.boolean(), z.null(), z.array(jsonValue), jsonObject],
+    "is not a JSON value",
+  ),
+);
 
-/** So many steps of a path are enough to find a value. */
-const mostShown = 12;
-
-/** A value inside another one. */
-interface InnerValue {
-  readonly value: unknown;
-  readonly path: readonly PropertyKey[];
-}
-
-const isPlain = (value: object): boolean => {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
-};
-
-/** What JSON.stringify would write by itself, or leave out. */
-const isWritable = (value: unknown): boolean => typeof value !== "bigint";
-
-/** Whether JSON can hold a value and return it unchanged. */
-const isJson = (value: unknown): boolean =>
-  value === null ||
-  typeof value === "string" ||
-  typeof value === "boolean" ||
-  (typeof value === "number" && Number.isFinite(value)) ||
-  (typeof value === "object" && (Array.isArray(value) || isPlain(value)));
-
-const membersOf = ({ value, path }: InnerValue): readonly InnerValue[] => {
-  if (Array.isArray(value)) {
-    return Array.from(value, (inner, index) => ({ value: inner, path: [...path, index] }));
-  }
-  if (typeof value !== "object" || value === null) return [];
-  // A value with its own `toJSON` is not examined.
-  if (typeof Reflect.get(value, "toJSON") === "function") return [];
-  return Object.entries(value).map(([name, inner]) => ({ value: inner, path: [...path, name] }));
-};
-
-/** The first error found inside a value; the depth of the search is limited. */
-const problemIn = (whole: unknown, allows: (value: unknown) => boolean): string | undefined => {
-  const open: InnerValue[] = [{ value: whole, path: [] }];
-  for (let seen = 0; ; seen++) {
-    const next = open.pop();
-    if (!next) return undefined;
-    const at = () => pathText(next.path.slice(0, mostShown));
-    if (!allows(next.value)) return `${at()} is not a JSON value`.trim();
-    if (next.path.length > mostLevels) {
-      return `${at()}… is nested more than ${mostLevels} levels deep, or contains itself`;
-    }
-    if (seen >= mostValues) return `it contains more than ${mostValues} values`;
-    open.push(...membersOf(next));
-  }
-};
-
-/** Schema for undocumented members: any JSON object. */
-export const jsonObject = z.custom<JsonObject>().superRefine((value, context) => {
-  const problem = isObject(value) ? problemIn(value, isJson) : "";
-  if (problem === undefined) return;
-  const message = `must be a JSON object${problem === "" ? "" : `: ${problem}`}`;
-  context.addIssue({ code: "custom", message });
-});
-
-/**
- * Checks that JSON.stringify can serialize a value.
- *
- * @throws ConversationError `INPUT_INVALID` naming the member that cannot be written
- */
-export const assertJson = (doing: string, name: string, value: unknown): void =>
-  prepared(doing, () => {
-    const problem = problemIn(value, isWritable);
-    if (problem !== undefined)
-      throw inputInvalid(doing, `${name} cannot be written as JSON: ${problem}`);
-    try {
-      JSON.stringify(value);
-    } catch (error) {
-      throw inputInvalid(doing, `${name} cannot be written as JSON; see the cause`, error);
-    }
-  });
+/** Schema for what no document describes: an object that JSON can hold. */
+export const jsonObject = z.record(z.string(), jsonValue, "must be a JSON object");

@@ -14,7 +14,7 @@ import {
   type SenderKind,
   type SendersOf,
 } from "../../provider/resources/message-types.js";
-import { jsonObject } from "./input-schemas.js";
+import { jsonObject, jsonValue } from "./input-schemas.js";
 
 const notEmpty = "must not be empty";
 
@@ -53,7 +53,7 @@ const listItem = z.strictObject({
   subtitle: z.string().optional(),
   /** Actions of the item. Default: one `{ type: "postback" }`. */
   actions: z
-    .array(z.looseObject({ type: z.string() }))
+    .array(z.object({ type: z.string() }).catchall(jsonValue))
     .readonly()
     .default([{ type: "postback" }]),
 });
@@ -319,14 +319,9 @@ export interface MessageFrame {
   readonly messageId?: string | undefined;
   /** Up to 75, keyed by name, each value of 1 to 2,048 characters (vendor). */
   readonly attributes?: Readonly<Record<string, string | AttributeValue>> | undefined;
-  /**
-   * Additional members of the service's JSON that this package does not define. They are merged
-   * deeply. The service is documented to refuse members that it does not know (400-420).
-   */
-  readonly extra?: JsonObject | undefined;
 }
 
-const common = ["type", "sender", "conversation", "messageId", "attributes", "extra"] as const;
+const common = ["type", "sender", "conversation", "messageId", "attributes"] as const;
 
 const hasOwnMembers = (type: string): type is HasOwnMembers => Object.hasOwn(bodyMembers, type);
 
@@ -349,7 +344,6 @@ export const schemaFor = (type: string): z.ZodType<JsonObject> => {
   return z.strictObject({
     ...Object.fromEntries(members.map((name) => [name, z.unknown().optional()])),
     ...(members.includes("content") ? { content } : {}),
-    extra: jsonObject.optional(),
   });
 };
 

@@ -8,14 +8,12 @@ import {
   isObject,
   type JsonObject,
   listAt,
-  mergeDeep,
   objectOf,
   objectsIn,
   textAt,
   valueAt,
   withoutUndefined,
 } from "../../provider/kernel/json.js";
-import { quoted } from "../../provider/kernel/text.js";
 import {
   fileMembers,
   messageFields,
@@ -24,6 +22,7 @@ import {
   programMessageFields,
 } from "../../provider/resources/message-fields.js";
 import {
+  type AnyMessageType,
   furtherMessageTypes,
   isAnyMessageType,
   isAvailability,
@@ -41,14 +40,8 @@ import {
 import type { Request } from "../../provider/service/client.js";
 import { runtimeOperations } from "../../provider/service/operations.js";
 import { endpointName } from "../../provider/service/pace.js";
-import { copyOf, prepared, refusalDetails } from "./caller-input.js";
-import {
-  assertJson,
-  type CallOptions,
-  callOptions,
-  checkedInput,
-  violations,
-} from "./input-schemas.js";
+import { prepared, refusalDetails } from "./caller-input.js";
+import { type CallOptions, callOptions, checkedInput, violations } from "./input-schemas.js";
 import {
   type ConversationReference,
   type FirstMessage,
@@ -70,17 +63,10 @@ const refused = (which: string, rule: string): ConversationError =>
 
 type AnyMessage = Message | OtherMessage;
 
-/**
- * @param isOther whether only types count that the specification does not list, or only those that
- * it lists
- */
-const typeOf = (which: string, { type }: JsonObject, isOther: boolean): string => {
-  const isListed = isMessageType(type);
-  const isKnown = isAnyMessageType(type);
-  if (isKnown && isListed !== isOther) return type;
-  if (isKnown) throw refused(which, `is of type ${type}: use ${isOther ? "send" : "sendOther"}`);
-  const types = isOther ? ["custom.*", ...furtherMessageTypes] : messageTypes;
-  throw refused(which, `has no known type; use one of ${types.join(", ")}`);
+const typeOf = (which: string, { type }: JsonObject): AnyMessageType => {
+  if (isAnyMessageType(type)) return type;
+  const types = [...messageTypes, ...furtherMessageTypes].join(", ");
+  throw refused(which, `has no known type; use one of ${types}, custom.…`);
 };
 
 const senderOf = (which: string, { sender }: JsonObject): SenderKind => {
@@ -97,12 +83,11 @@ const senderOf = (which: string, { sender }: JsonObject): SenderKind => {
  * The members of a message, in whose content defaults are filled in. Refuses what breaks a rule: for
  * callers without type checks, and for rules that types cannot express.
  *
- * @param isOther whether only types count that the specification does not list
  * @throws ConversationError `INPUT_INVALID` naming the message and the rule
  */
-const checkedMembers = (which: string, message: unknown, isOther: boolean): JsonObject => {
+const checkedMembers = (which: string, message: unknown): JsonObject => {
   if (!isObject(message)) throw refused(which, "is not an object");
-  const type = typeOf(which, message, isOther);
+  const type = typeOf(which, message);
   const kind = senderOf(which, message);
   if (isMessageType(type) && !maySend(kind, type)) {
     const rule = `is of type ${type}, which a ${kind} may not send; only ${sendersOf(type).join(", ")} may`;
@@ -177,7 +162,6 @@ const attributesOf = (given: unknown): unknown =>
 /** @throws ConversationError `INPUT_INVALID` if it has several forms, or cannot be JSON */
 const contentOf = (which: string, given: JsonObject): JsonObject | undefined => {
   const { type, text, html, xml, content, redact, attachments } = given;
-  assertJson(sending.title, "content", content);
   const json = content === undefined ? undefined : JSON.stringify(content);
   const form = withoutUndefined({ text, html, xml, json });
   const forms = Object.keys(form).length;
@@ -285,8 +269,7 @@ const messageToWire = (
   const listed = isObject(attributes)
     ? Object.entries(attributes).map(([name, of]) => ({ name, ...Object(of) }))
     : undefined;
-  const wire = fieldsToWire(messageFields, { ...form, attributes: listed }, { platformName });
-  return isObject(given.extra) ? mergeDeep(wire, given.extra) : wire;
+  return fieldsToWire(messageFields, { ...form, attributes: listed }, { platformName });
 };
 
 /**
@@ -333,12 +316,10 @@ type OpenContent<T extends "escalation.transfer" | "conversation.end"> = Omit<
 /** Sends messages. Every failure is a ConversationError. */
 export interface Messages {
   /**
-   * Sends one or more messages, in order (specification §4.2). A call takes at most 10 (vendor);
-   * more are sent in several calls, one after the other, and only the messages of one call are
-   * accepted or refused together. If a later call fails, the rest is not sent: the error's
-   * `details.sentMessages` says how many of the messages, from the first, the earlier calls have
-   * sent, and its `cause` is the failure of the later call. A message is never sent twice. If it is
-   * unknown whether a message was sent, the error's `effect` is `unknown`.
+   * Sends up to 10 messages, in order, in one call (specification §4.2, vendor). They are accepted
+   * or refused together. A message is never sent twice. If it is unknown whether it was sent, the
+   * error's `effect` is `unknown`. Types that the specification does not list, your own (`custom.*`)
+   * and those that only the vendor lists, can come from any kind of sender (assumed).
    *
    * @throws ConversationError `INPUT_INVALID` before anything is sent if a message breaks a rule,
    * such as a type that its sender may not send (specification §6)
@@ -349,24 +330,7 @@ export interface Messages {
    *   { type: "text", text: "Your order is on its way.", sender: "custom_bot", conversation },
    * ]);
    */
-  send(message: Message | readonly Message[], options?: SendOptions): Promise<SentMessages>;
-  /**
-   * Sends messages of types that the specification does not list: your own (`custom.*`), and those
-   * that only the vendor lists, such as `status.read`. Apart from that, like `send`.
-   *
-   * @throws ConversationError as for `send`
-   * @example
-   * await hub.messages.sendOther({
-   *   type: "custom.order.updated",
-   *   content: { order: "1002" },
-   *   sender: "custom_bot",
-   *   conversation,
-   * });
-   */
-  sendOther(
-    message: OtherMessage | readonly OtherMessage[],
-    options?: SendOptions,
-  ): Promise<SentMessages>;
+  send(message: AnyMessage | readonly AnyMessage[], options?: SendOptions): Promise<SentMessages>;
   /**
    * Starts a conversation, with an account, or a survey about a conversation.
    *
@@ -440,121 +404,60 @@ const unnamed = (): ConversationError =>
     "done",
   );
 
-/** The service names neither the conversation nor what a bot can do. */
-const ended = (ids: readonly (string | undefined)[], error: unknown): unknown => {
-  const named = [...new Set(ids)].flatMap((id) => (id === undefined ? [] : [quoted(id)]));
-  if (!isConversationOver(error) || named.length === 0) return error;
-  const which =
-    named.length === 1
-      ? `conversation ${named[0]}`
-      : `one of the conversations ${named.join(", ")}`;
-  return copyOf(error, {
-    message: `Could not ${sending.title}: ${which} has ended or is unknown (${refusalDetails(error)}). Start a new conversation; do not send the message again.`,
-  });
-};
-
 const sendOptions = callOptions.extend({
   metadata: z.record(z.string(), z.string("must be a string")).optional(),
 });
 
-const isList = <M extends AnyMessage>(given: M | readonly M[]): given is readonly M[] =>
+const isList = (given: AnyMessage | readonly AnyMessage[]): given is readonly AnyMessage[] =>
   Array.isArray(given);
 
 /** What must be known of a message until the answer is there. */
 interface SentParts {
-  readonly body: JsonObject;
-  readonly named: readonly {
-    readonly conversationId: string | undefined;
-    readonly messageId: string | undefined;
-    readonly starts: boolean;
-  }[];
+  readonly wire: JsonObject;
+  readonly conversationId: string | undefined;
+  readonly messageId: string | undefined;
+  readonly starts: boolean;
 }
-
-/** The messages in calls that the service takes, in order. */
-const inCalls = <M>(messages: readonly M[]): readonly (readonly M[])[] => {
-  const calls = Math.ceil(messages.length / mostInCall);
-  return Array.from({ length: calls }, (_, call) =>
-    messages.slice(call * mostInCall, (call + 1) * mostInCall),
-  );
-};
-
-/** Earlier calls have sent some of the messages: the whole must not be repeated. */
-const partly = (sent: number, all: number, error: unknown): unknown => {
-  if (sent === 0 || !isConversationError(error)) return error;
-  const rest =
-    error.effect === "none" ? `only message ${sent + 1} and those after it` : "no message twice";
-  return new ConversationError(
-    error.code,
-    `${error.message} The first ${sent} of the ${all} messages were sent by earlier calls: send ${rest}.`,
-    { ...error.details, sentMessages: sent },
-    "unknown",
-    { cause: error },
-  );
-};
 
 /** Returns the message operations for a connection. */
 export const messagesOf = (request: Request, platformName: string): Messages => {
-  const call = async ({ body, named }: SentParts, signal?: AbortSignal) => {
-    const answer = await request(sending, withoutUndefined({ body, signal })).catch(
-      (error: unknown) => {
-        throw ended(
-          named.map(({ conversationId }) => conversationId),
-          error,
-        );
-      },
-    );
+  const sendAll = async (
+    given: () => AnyMessage | readonly AnyMessage[],
+    options: SendOptions = {},
+  ): Promise<SentMessages> => {
+    const { parts, body, signal } = prepared(sending.title, () => {
+      const one = given();
+      const { metadata, signal } = checkedInput(sending.title, "options", sendOptions, options);
+      const messages = isList(one) ? one : [one];
+      const about = metadata && { attributes: metadata };
+      const broken = about ? brokenLimits(metadataFields, about) : [];
+      if (broken.length > 0) throw refused("metadata:", broken.join("; "));
+      if (messages.length < 1 || messages.length > mostInCall) {
+        throw refused("the list of messages", `must have 1 to ${mostInCall} items`);
+      }
+      // Until the answer is there, the caller may change the messages.
+      const parts = messages.map((message, index): SentParts => {
+        const which = nameOf(index, messages);
+        const members = checkedMembers(which, message);
+        const { type, messageId } = message;
+        const conversationId = conversationIdOf(members.conversation);
+        const wire = messageToWire(which, type, members, platformName);
+        return { wire, conversationId, messageId, starts: startsOne(type, conversationId) };
+      });
+      const head = about ? { metadata: fieldsToWire(metadataFields, about, { platformName }) } : {};
+      const body = { ...head, messages: { message: parts.map(({ wire }) => wire) } };
+      return { parts, body, signal };
+    });
+    const answer = await request(sending, withoutUndefined({ body, signal }));
     const answers = objectsIn(valueAt(answer.body, "messages"), "message");
-    return named.map((known, index): SentMessage => {
+    const messages = parts.map((known, index): SentMessage => {
       const answered = answers[index];
       const conversationId = textAt(answered, "conversation", "id") ?? known.conversationId;
       if (conversationId === undefined && known.starts) throw unnamed();
       const messageId = textAt(answered, "messageId") ?? known.messageId;
       return withoutUndefined({ id: textAt(answered, "id"), messageId, conversationId });
     });
-  };
-  const sendAll = async <M extends AnyMessage>(
-    given: () => M | readonly M[],
-    options: SendOptions = {},
-    isOther = false,
-  ): Promise<SentMessages> => {
-    const { calls, signal } = prepared(sending.title, () => {
-      const one = given();
-      const { metadata, signal } = checkedInput(sending.title, "options", sendOptions, options);
-      const messages: readonly M[] = isList(one) ? one : [one];
-      const about = metadata && { attributes: metadata };
-      const broken = about ? brokenLimits(metadataFields, about) : [];
-      if (broken.length > 0) throw refused("metadata:", broken.join("; "));
-      if (messages.length === 0) throw refused("the list of messages", "is empty");
-      // Until the answers are there, the caller may change the messages.
-      const wires = messages.map((message, index) => {
-        const which = nameOf(index, messages);
-        const members = checkedMembers(which, message, isOther);
-        const { type, messageId } = message;
-        const conversationId = conversationIdOf(members.conversation);
-        const wire = messageToWire(which, type, members, platformName);
-        return { wire, conversationId, messageId, starts: startsOne(type, conversationId) };
-      });
-      const calls = inCalls(wires).map((named): SentParts => {
-        const message = named.map(({ wire }) => wire);
-        const body = {
-          ...(about ? { metadata: fieldsToWire(metadataFields, about, { platformName }) } : {}),
-          messages: { message },
-        };
-        assertJson(sending.title, "the message", body);
-        return { body, named };
-      });
-      return { calls, signal };
-    });
-    const sent: SentMessage[] = [];
-    const all = calls.reduce((count, { named }) => count + named.length, 0);
-    for (const parts of calls) {
-      try {
-        sent.push(...(await call(parts, signal)));
-      } catch (error) {
-        throw partly(sent.length, all, error);
-      }
-    }
-    return { messages: sent, ...withoutUndefined({ conversationId: sent[0]?.conversationId }) };
+    return { messages, ...withoutUndefined({ conversationId: messages[0]?.conversationId }) };
   };
   const within = async (given: () => Message, options?: SendOptions): Promise<Sent> => {
     const { conversationId, messages } = await sendAll(given, options);
@@ -563,7 +466,6 @@ export const messagesOf = (request: Request, platformName: string): Messages => 
   };
   return {
     send: (message, options) => sendAll(() => message, options),
-    sendOther: (message, options) => sendAll(() => message, options, true),
     start: (message, options) => within(() => message, options),
     reply: (to, message, options) => within(() => ({ ...message, conversation: to }), options),
     escalate: (conversation, sender, more, options) =>

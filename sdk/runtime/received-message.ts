@@ -1,4 +1,3 @@
-import { z } from "zod";
 import {
   isObject,
   type JsonObject,
@@ -14,57 +13,6 @@ import {
   type SenderKind,
   senderFromWire,
 } from "../../provider/resources/message-types.js";
-import { contentSchemaOf, type contentSchemas } from "./message.js";
-
-/** The same members at every depth, each of which may be missing. */
-type Lenient<T> = T extends readonly (infer E)[]
-  ? readonly Lenient<E>[]
-  : T extends object
-    ? {
-        readonly [K in keyof T as string extends K ? never : K]?: Lenient<T[K]> | undefined;
-      } & JsonObject
-    : T;
-
-/**
- * The JSON content of a received message of type `T`. It contains the members of a sent message of
- * that type, if they arrived with the right type, and any members that the sender added.
- */
-export type ReceivedContent<T extends string> = T extends keyof typeof contentSchemas
-  ? Lenient<z.input<(typeof contentSchemas)[T]>>
-  : JsonObject;
-
-/** What is sent in this place, but each member may be missing; one of another type counts as missing. */
-const lenient = (schema: unknown): z.ZodType => {
-  if (
-    schema instanceof z.ZodDefault ||
-    schema instanceof z.ZodOptional ||
-    schema instanceof z.ZodReadonly
-  )
-    return lenient(schema.unwrap());
-  if (schema instanceof z.ZodPipe) return lenient(schema.in);
-  if (schema instanceof z.ZodArray) return z.array(lenient(schema.element));
-  if (schema instanceof z.ZodObject) {
-    const members = Object.entries(schema.shape).map(
-      ([name, member]) => [name, lenient(member).optional().catch(undefined)] as const,
-    );
-    return z.looseObject(Object.fromEntries(members));
-  }
-  if (schema instanceof z.ZodBoolean) return z.boolean();
-  // Whole numbers and addresses are rules for those who send.
-  return schema instanceof z.ZodNumber ? z.number() : z.string();
-};
-
-const schemas = new Map<string, z.ZodType>();
-
-/** A content as its type has it; what no document shows comes as it is. */
-const receivedContent = (type: string, content: JsonObject): JsonObject => {
-  const sent = contentSchemaOf(type);
-  if (!sent) return content;
-  const schema = schemas.get(type) ?? lenient(sent);
-  schemas.set(type, schema);
-  const { data } = schema.safeParse(content);
-  return isObject(data) ? data : content;
-};
 
 /** A party to a conversation, as the service describes it. */
 export interface Party {
@@ -91,8 +39,13 @@ export interface ReceivedAttachment {
 /** What became of a message (vendor). */
 export type MessageStatus = "sent" | "failed" | "retryInProgress" | "skipped" | "unsupported";
 
-/** Members of every message, regardless of type. Members that the service omitted are absent. */
-interface ReceivedFrame {
+/**
+ * A message that a callback received or a transcript contains. Members that the service omitted are
+ * absent.
+ */
+export interface ReceivedMessage<T extends string = MessageType | (string & {})> {
+  /** Message type, such as `text`. */
+  readonly type: T;
   /** The service's ID for the message. */
   readonly id?: string;
   /** The sender's own ID for the message. */
@@ -110,8 +63,10 @@ interface ReceivedFrame {
   readonly text?: string;
   /** The content, if the sender wrote HTML, with whatever the sender put into it. */
   readonly html?: string;
-  /** The content, if the sender wrote JSON: its text, even if it is invalid. See `content`. */
+  /** The content, if the sender wrote JSON: its text, even if it is invalid. */
   readonly json?: string;
+  /** The object in `json`, if it contains one. `contentSchemas` checks what is known of some types. */
+  readonly content?: JsonObject;
   /** The content, if the sender wrote XML. */
   readonly xml?: string;
   /** Whether transcripts hide the content. */
@@ -133,21 +88,6 @@ interface ReceivedFrame {
   /** The service's own JSON for the message. */
   readonly raw: JsonObject;
 }
-
-interface Received<T extends string> extends ReceivedFrame {
-  /** Message type, such as `text`. */
-  readonly type: T;
-  /** The object in `json`, if it contains one. Its type depends on the message type. */
-  readonly content?: ReceivedContent<T>;
-}
-
-/**
- * A message that a callback received or a transcript contains, with a separate shape for each
- * `type`. Members that the service omitted are absent.
- */
-export type ReceivedMessage<T extends string = MessageType | (string & {})> = T extends string
-  ? Received<T>
-  : never;
 
 /** ISO 8601, or with a blank for the `T`. A time without a zone is in GMT (vendor). */
 const dateOf = (value: unknown): Date | undefined => {
@@ -175,7 +115,7 @@ const writtenContent = (content: unknown): unknown => {
   return mimeType === undefined ? content : { [formOf(mimeType)]: valueAt(content, "value") };
 };
 
-const contentOf = (type: string, content: unknown) => {
+const contentOf = (content: unknown) => {
   const written = writtenContent(content);
   const json = textAt(written, "json");
   const object = jsonIn(json ?? "");
@@ -185,7 +125,7 @@ const contentOf = (type: string, content: unknown) => {
     html: textAt(written, "html"),
     json,
     xml: textAt(written, "xml"),
-    content: isObject(object) ? receivedContent(type, object) : undefined,
+    content: isObject(object) ? object : undefined,
     redact: typeof redact === "boolean" ? redact : undefined,
   });
 };
@@ -233,7 +173,7 @@ export const receivedMessage = (
     ),
     attachments: objectsIn(valueAt(wire, "attachments"), "attachment").map(attachmentOf),
     attributes: attributesOf(valueAt(wire, "attributes")),
-    ...contentOf(type, valueAt(wire, "content")),
+    ...contentOf(valueAt(wire, "content")),
     ...withoutUndefined({
       id: textAt(wire, "id"),
       messageId: textAt(wire, "messageId"),

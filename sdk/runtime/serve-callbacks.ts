@@ -105,18 +105,11 @@ export const serveCallbacks = async (
   );
   const { port, host, keepAliveMs } = checkedOptions(doing, optionRules, options);
   const unknownPath = `No callback has this path. Callbacks: ${[...handlers.keys()].join(", ")}.`;
-  const open = new Map<ServerResponse, PromiseWithResolvers<void>>();
+  const open = new Set<ServerResponse>();
   let closing: Promise<void> | undefined;
   const server = createServer(idleTimeouts(keepAliveMs), (request, response) => {
-    open.set(response, Promise.withResolvers());
-    response.once("close", () => {
-      for (const [each, { resolve }] of open) {
-        // Node.js 22 closes no response that waits for another one of its connection.
-        if (each !== response && !each.req.socket.destroyed) continue;
-        open.delete(each);
-        resolve();
-      }
-    });
+    open.add(response);
+    response.once("close", () => open.delete(response));
     const [path = ""] = (request.url ?? "").split("?", 1);
     const handler = findAt(handlers, path);
     if (handler && !closing) return void handler.node(request, response);
@@ -133,8 +126,11 @@ export const serveCallbacks = async (
   const closed = async (): Promise<void> => {
     const end = once(server, "close");
     server.close();
-    // A call whose body is still arriving adds messages.
-    await Promise.all([...open.values()].map(({ promise }) => promise));
+    // A call whose body is still arriving adds messages. Some responses outlive their connection.
+    const over = [...open].map((response) =>
+      Promise.race([once(response, "close"), once(response.req.socket, "close")]),
+    );
+    await Promise.all(over);
     for (const handler of handlers.values()) await handler.idle();
     server.closeAllConnections();
     await end;

@@ -6,7 +6,8 @@ import type { AddressInfo } from "node:net";
 import { isObject, textAt } from "../../provider/kernel/json.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { isLocal } from "../../provider/service/addresses.js";
-import { type Callbacks, callbackFailures } from "../runtime/callbacks.js";
+import { callbackFailures } from "../runtime/callback-failures.js";
+import type { Callbacks } from "../runtime/callbacks.js";
 import { idleTimeouts } from "../runtime/serve-callbacks.js";
 import { errorText, type HubRecords, plainAddress } from "./checks.js";
 

@@ -50,8 +50,8 @@ const options = {
   callbacks: ({ client }) => ({
     [at("orders-bot")]: callbacks({
       authenticate: { basic: { username: "hub", password: "canary-password" } },
-      accepts: ["text"],
       onMessage: async (message) => {
+        if (message.type !== "text") return;
         const sender = { kind: "custom_bot", name: "orders-bot" } as const;
         if (message.text === "Broken") throw new RangeError("no such order");
         const text = `You said ${message.text}`;

@@ -68,7 +68,7 @@ const decoded = (header: string | null): string =>
   Buffer.from(/^basic +(\S+)\s*$/i.exec(header?.trim() ?? "")?.[1] ?? "", "base64").toString();
 
 test("no body makes the handler fail, with the right credentials", async () => {
-  const { deliver, errors } = receiver({ remembered: 10 });
+  const { deliver, errors } = receiver();
   await fc.assert(
     fc.asyncProperty(bodies, async (body) => {
       const { status } = await deliver(body);

@@ -1,7 +1,5 @@
 import { expect, test } from "vitest";
-import { memoryBuckets } from "../../provider/pacing/bucket-store.js";
 import type { ServiceCall } from "../../sdk/runtime/index.js";
-import { JumpingClock } from "../service/support/clocks.js";
 import { inTurn, json, raw } from "../service/support/fake-hub.js";
 import { type ConnectedClient, connectedClient } from "./support/connected-client.js";
 
@@ -45,22 +43,6 @@ test("objects of one template share a bucket, and other templates have their own
     live.client.request({ ...call, params: { portalID: "2" } }),
   ]);
   expect(waits).toEqual([1_000]);
-});
-
-test("the rates of the service hold, by the plan", async () => {
-  const clock = new JumpingClock();
-  const options = { pacing: "plan", clock, buckets: memoryBuckets(() => clock.now()) } as const;
-  await using live = await connectedClient(ok, { plan: "basic", burst: 1 }, options);
-  const slept = async (path: string): Promise<number> => {
-    const call = { ...portal(live), service: "Content Manager", method: "POST" as const, path };
-    await live.client.request(call);
-    const before = clock.time;
-    await live.client.request(call);
-    return clock.time - before;
-  };
-  // 10 per second, and 0.08 per second: specification §8.3.
-  expect(await slept("/documents")).toBeLessThan(1_000);
-  expect(await slept("/import/content")).toBeGreaterThan(12_000);
 });
 
 /** User Manager, the one service whose rates name a PATCH (specification §8.3). */

@@ -28,56 +28,38 @@ const memoryOf = (name: string, rememberMs = 60_000): RedisMemory => {
 
 test("a message belongs to the one who takes it first, until it is done", async () => {
   const [one, other] = [memoryOf("first"), memoryOf("first")];
-  expect(await one.take("k", 60_000)).toBe("new");
-  expect(await other.take("k", 60_000)).toBe("taken");
-  await one.done("k");
-  expect(await other.take("k", 60_000)).toBe("done");
+  expect(await one.take("k")).toBe("new");
+  expect(await other.take("k")).toBe("taken");
+  await one.settle("k", "done");
+  expect(await other.take("k")).toBe("done");
 });
 
 test("a message that is given back is new; only its owner can give it back", async () => {
   const [one, other] = [memoryOf("back"), memoryOf("back")];
-  await one.take("k", 60_000);
-  await other.release("k");
-  expect(await other.take("k", 60_000)).toBe("taken");
-  await one.release("k");
-  expect(await other.take("k", 60_000)).toBe("new");
+  await one.take("k");
+  await other.settle("k", "new");
+  expect(await other.take("k")).toBe("taken");
+  await one.settle("k", "new");
+  expect(await other.take("k")).toBe("new");
 });
 
-test("what a lost process took is free after its lease, and what was done is forgotten in time", async () => {
-  const [one, other] = [memoryOf("lease", 1), memoryOf("lease", 1)];
-  await one.take("k", 1);
-  await expect.poll(() => other.take("k", 60_000)).toBe("new");
-  await other.done("k");
-  await expect.poll(() => one.take("k", 60_000)).toBe("new");
-});
+/** Longer than a claim that is not renewed lasts. */
+const longerThanAClaim = { timeout: 10_000, interval: 250 };
 
-test("a lease is renewed by its owner alone", async () => {
-  const [one, other] = [memoryOf("renewed"), memoryOf("renewed")];
-  await one.take("k", 60_000);
-  await other.renew?.("k", 1);
-  expect(await other.take("k", 60_000)).toBe("taken");
-  await one.renew?.("k", 1);
-  await expect.poll(() => other.take("k", 60_000)).toBe("new");
-  await other.done("k");
-  await other.renew?.("k", 1);
-  expect(await one.take("k", 60_000)).toBe("done");
-});
-
-test("a process that was paused for longer than its lease holds a message again that nobody else has", async () => {
-  const [one, other] = [memoryOf("paused"), memoryOf("paused")];
-  await one.take("k", 1);
-  await expect.poll(() => other.take("k", 60_000)).toBe("new");
-  await one.renew?.("k", 60_000);
-  await other.release("k");
-  await one.renew?.("k", 60_000);
-  expect(await other.take("k", 60_000)).toBe("taken");
-  await one.release("k");
-  expect(await other.take("k", 60_000)).toBe("new");
-});
+test("a claim lasts while its process lives, and what was done is forgotten in time", async () => {
+  const [one, other, killed] = [memoryOf("a", 1), memoryOf("a", 1), memoryOf("a", 1)];
+  await one.take("long");
+  await killed.take("k");
+  await killed.close();
+  await expect.poll(() => other.take("k"), longerThanAClaim).toBe("new");
+  expect(await other.take("long")).toBe("taken");
+  await one.settle("long", "done");
+  await expect.poll(() => other.take("long")).toBe("new");
+}, 20_000);
 
 test("callbacks of several participants do not take each other's messages", async () => {
-  expect(await memoryOf("bot").take("k", 60_000)).toBe("new");
-  expect(await memoryOf("agent").take("k", 60_000)).toBe("new");
+  expect(await memoryOf("bot").take("k")).toBe("new");
+  expect(await memoryOf("agent").take("k")).toBe("new");
 });
 
 test("many processes that get a message at once work on it once", async () => {
@@ -169,12 +151,11 @@ class AbsentMemory implements MessageMemory {
     });
   }
 
-  done(key: string): Promise<void> {
-    return this.#change(() => void this.#known.set(key, "done"));
-  }
-
-  release(key: string): Promise<void> {
-    return this.#change(() => void this.#known.delete(key));
+  settle(key: string, state: "done" | "new"): Promise<void> {
+    return this.#change(() => {
+      if (state === "done") this.#known.set(key, "done");
+      else this.#known.delete(key);
+    });
   }
 }
 

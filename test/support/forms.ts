@@ -1,7 +1,7 @@
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
 import { holdsSecret } from "../../provider/definition/fields.js";
 import { naturalKey } from "../../provider/definition/kinds.js";
-import { isObject, mergeDeep } from "../../provider/kernel/json.js";
+import { isObject } from "../../provider/kernel/json.js";
 
 export type Json = Record<string, unknown>;
 
@@ -55,6 +55,16 @@ const additions: Readonly<Record<string, Json>> = {
   },
 };
 
+const merged = (first: Json, second: Json): Json => ({
+  ...first,
+  ...Object.fromEntries(
+    Object.entries(second).map(([name, value]) => {
+      const below = first[name];
+      return [name, isObject(value) ? merged(isObject(below) ? below : {}, value) : value];
+    }),
+  ),
+});
+
 /** One way to declare an object of a kind: one for each form that its rule offers. */
 export interface Form {
   readonly definition: Definition;
@@ -65,7 +75,7 @@ export interface Form {
 /** Every form of a kind with all its members, made from its definition, with a canary in every secret field. */
 export const formsOf = (definition: Definition): readonly Form[] => {
   const { kind, rule, fields, example } = definition;
-  const all = filled(fields, mergeDeep(example, additions[kind] ?? {}), kind);
+  const all = filled(fields, merged(example, additions[kind] ?? {}), kind);
   if (!rule || !("exactlyOne" in rule)) return [{ definition, name: kind, values: all }];
   const members = Object.values(rule.exactlyOne);
   const key = naturalKey(definition);

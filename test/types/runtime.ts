@@ -8,7 +8,6 @@ import {
   type Message,
   type MessageFrom,
   type MessageTypesOf,
-  processMemory,
   type ReceivedMessage,
   redisMemory,
   type SendersOf,
@@ -114,43 +113,20 @@ callbacks({ authenticate: {}, onMessage: () => {} });
 
 callbacks({
   authenticate: { bearer: "token" },
-  accepts: ["richMessage.listpicker", "text"],
-  acknowledge: "after",
   memory: redisMemory({ url: "redis://localhost", name: "bot" }),
   onMessage: (message, { signal }) => {
     signal.throwIfAborted();
-    const type: "richMessage.listpicker" | "text" = message.type;
-    // @ts-expect-error not wanted, so it never comes
-    if (message.type === "undo") return;
-    if (message.type === "richMessage.listpicker") {
-      const title: string | undefined = message.content?.list?.sections?.[0]?.items?.[0]?.title;
-      const other: unknown = message.content?.anything;
-      // @ts-expect-error a title is a text
-      const wrong: number | undefined = message.content?.title;
-      return void [type, title, other, wrong];
-    }
-    const text: string | undefined = message.text;
-    return void text;
+    const other: unknown = message.content?.anything;
+    // @ts-expect-error what arrives is not known until it is checked
+    const title: string = message.content?.title;
+    return void [other, title];
   },
 });
-// @ts-expect-error no such type
-callbacks({ authenticate: { bearer: "token" }, accepts: ["text.loud"], onMessage: () => {} });
 // @ts-expect-error before or after
 callbacks({ authenticate: { bearer: "token" }, acknowledge: "never", onMessage: () => {} });
-callbacks({
-  authenticate: { bearer: "token" },
-  onMessage: (message) => {
-    if (message.type === "conversation.state") {
-      const status: string | undefined = message.content?.status;
-      return void status;
-    }
-    const anyType: ReceivedMessage = message;
-    return void anyType;
-  },
-});
 // A handler of the most general message takes every message.
 const general = (message: ReceivedMessage): void => void message.content?.anything;
-callbacks({ authenticate: { bearer: "token" }, onMessage: general, memory: processMemory(10) });
+callbacks({ authenticate: { bearer: "token" }, onMessage: general });
 
 const app = conversationApp({ authenticate: { bearer: "token" } });
 app

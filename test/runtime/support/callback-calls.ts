@@ -1,5 +1,10 @@
-import { createServer, type RequestListener } from "node:http";
-import type { AnyMessageType } from "../../../provider/resources/message-types.js";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from "node:http";
+import { Readable } from "node:stream";
 import { type CallbackOptions, type Callbacks, callbacks } from "../../../sdk/runtime/index.js";
 import type { ReceivedMessage } from "../../../sdk/runtime/received-message.js";
 import { nextTurn } from "../../service/support/clocks.js";
@@ -25,6 +30,27 @@ export const message = (id: string, text = id, change: Json = {}): Json => ({
 /** The body of a callback. */
 export const bodyWith = (...messages: unknown[]): Json => ({ messages: { message: messages } });
 
+/** Calls a handler as a server of Node would, without one. */
+export const ask = (
+  handler: Pick<Callbacks, "node">,
+  body: string | AsyncIterable<Uint8Array>,
+  headers: Readonly<Record<string, string>> = { authorization: right },
+  method = "POST",
+): Promise<Response> =>
+  new Promise((resolve) => {
+    const bytes = typeof body === "string" ? [Buffer.from(body)] : body;
+    const request = Object.assign(Readable.from(bytes), { method, headers });
+    let head: { status: number; headers: Record<string, string> };
+    const response = {
+      writeHead: (status: number, given: Record<string, string>) => {
+        head = { status, headers: given };
+      },
+      end: (text: string) => resolve(new Response(text || null, head)),
+    };
+    // Only what a handler uses of both.
+    void handler.node(request as unknown as IncomingMessage, response as unknown as ServerResponse);
+  });
+
 /** A handler with everything that reached its program. */
 export interface Receiver {
   readonly handler: Callbacks;
@@ -34,10 +60,10 @@ export interface Receiver {
   deliver(body: unknown, authorization?: string | null): Promise<Response>;
 }
 
-export const receiver = (options: Partial<CallbackOptions<AnyMessageType>> = {}): Receiver => {
+export const receiver = (options: Partial<CallbackOptions> = {}): Receiver => {
   const received: ReceivedMessage[] = [];
   const errors: unknown[] = [];
-  const handler = callbacks<AnyMessageType>({
+  const handler = callbacks({
     authenticate: { basic: { username: "hub", password: "secret" } },
     onMessage: (each) => {
       received.push(each);
@@ -48,10 +74,8 @@ export const receiver = (options: Partial<CallbackOptions<AnyMessageType>> = {})
     ...options,
   });
   const deliver: Receiver["deliver"] = async (body, authorization = right) => {
-    const headers: Record<string, string> = authorization === null ? {} : { authorization };
     const text = typeof body === "string" ? body : JSON.stringify(body);
-    const request = new Request("http://bot.example.com/", { method: "POST", headers, body: text });
-    const response = await handler.fetch(request);
+    const response = await ask(handler, text, authorization === null ? {} : { authorization });
     await handler.idle();
     return response;
   };
@@ -71,14 +95,8 @@ export const served = async (listener: RequestListener) => {
 };
 
 /** Delivers messages, and does not wait for the work on them. */
-export const call = (handler: Receiver["handler"], ...messages: unknown[]): Promise<Response> =>
-  handler.fetch(
-    new Request("http://x.example/", {
-      method: "POST",
-      headers: { authorization: right },
-      body: JSON.stringify(bodyWith(...messages)),
-    }),
-  );
+export const call = (handler: Callbacks, ...messages: unknown[]): Promise<Response> =>
+  ask(handler, JSON.stringify(bodyWith(...messages)));
 
 export const inConversation = (conversation: string, id: string) =>
   message(id, id, { conversation: { id: conversation } });

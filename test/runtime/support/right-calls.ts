@@ -14,9 +14,8 @@ export const list = {
     sections: [{ title: "Open", items: [{ id: "1", title: "x", actions: [{ type: "y" }] }] }],
   },
 };
-export const text = { type: "text", text: "Hi", sender, conversation, extra: { a: { b: [1] } } };
+export const text = { type: "text", text: "Hi", sender, conversation };
 export const asset = { channel: "custom.kiosk", sender: "customer", name: "a.png", size: 3 };
-const verifier = "v".repeat(43);
 
 /** What each function of the package is rightly called with. */
 export const rightCalls: Readonly<Record<string, readonly unknown[]>> = {
@@ -61,23 +60,12 @@ export const rightCalls: Readonly<Record<string, readonly unknown[]>> = {
     {
       authenticate: { basic: { username: "u", password: "p" } },
       onMessage: () => {},
-      accepts: ["text"],
     },
   ],
-  conversationApp: [{ authenticate: { bearer: "b" }, maxWaiting: 5, acknowledge: "after" }],
+  conversationApp: [{ authenticate: { bearer: "b" }, messageTimeoutMs: 5, acknowledge: "after" }],
   redisMemory: [{ url: "redis://localhost", name: "bot", rememberMs: 5 }],
   limitOf: [
     { service: "Conversation", version: "v3", plan: "basic", method: "GET", template: "/x" },
-  ],
-  authorizationUrl: [
-    {
-      authUrl: "https://h.example/a",
-      clientId: "c",
-      redirectUri: "https://h.example/b",
-      scope: ["a", "b"],
-      state: "s",
-      challenge: "c".repeat(43),
-    },
   ],
   startAuthorization: [
     {
@@ -88,18 +76,6 @@ export const rightCalls: Readonly<Record<string, readonly unknown[]>> = {
     },
   ],
   codeFromRedirect: ["https://h.example/b?code=c&state=s", "s"],
-  challengeOf: [verifier],
-  exchangeCode: [
-    {
-      tokenUrl: "https://h.example/t",
-      clientId: "c",
-      redirectUri: "https://h.example/b",
-      code: "c",
-      verifier,
-      fetch: async () => ({ status: 200, text: async () => '{"access_token":"t"}' }),
-      timeoutMs: 1_000,
-    },
-  ],
   maySend: ["customer", "text"],
   sendersOf: ["text"],
 };
