@@ -102,7 +102,7 @@ test("hooks that fail become warnings, and change no call", async () => {
   await using other = await connectedClient(
     (...call) => {
       calls += 1;
-      json(calls === 1 ? 429 : 202, {})(...call);
+      json(calls <= 3 ? 429 : 202, {})(...call);
     },
     {},
     {
