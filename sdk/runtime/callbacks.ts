@@ -236,7 +236,7 @@ const serve = (options: ReturnType<typeof completeOptions>): Callbacks => {
  *   authenticate: { basic: { username: "hub", password } },
  *   onMessage: async ({ type, text, conversationId }) => {
  *     if (type !== "text") return;
- *     await client.messages.reply(conversationId, { type, text: `You said ${text}`, sender: "custom_bot" });
+ *     await client.messages.reply(conversationId, { type: "text", text: `You said ${text}`, sender: "custom_bot" });
  *   },
  * });
  * createServer(hub.node).listen(3000);
