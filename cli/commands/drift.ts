@@ -15,12 +15,10 @@ What counts as drift:
   deleted    the object is gone
   unmanaged  no stack in the backend manages it (not with --managed-only)
 
-The command lists other stacks' objects, but does not count them as drift. It never shows
-secrets. It lists, but cannot check, secrets that the service hides or that an import did
-not read.`,
+The command lists other stacks' objects, but does not count them as drift. It neither
+compares nor shows secrets.`,
   options: {
     markdown: flagOption("Print Markdown for a comment; its first line names the stack."),
-    preview: flagOption("Also run a preview, and list what blocks its deletions."),
     managedOnly: flagOption("Compare only what the stack's state contains."),
     profile: profileOption("Use this profile's settings for resources that do not name a profile."),
     stack: stackOption(),
@@ -32,7 +30,6 @@ not read.`,
       exits: {
         0: "no drift",
         2: "drift",
-        4: "the service will refuse a deletion in the preview",
         6: "no drift found, but something could not be read",
         130: "interrupted",
       },
@@ -46,11 +43,10 @@ not read.`,
     const result = await withStep(session, "Comparing the stack with its account", (step) =>
       runDrift({ ...options, ...step }),
     );
-    const isBlocked = (result.deletions?.blocked.length ?? 0) > 0;
     return {
       value: result,
       text: markdown ? driftMarkdown(result) : driftReport(result),
-      exitCode: isBlocked ? 4 : result.drift ? 2 : 0,
+      exitCode: result.drift ? 2 : 0,
       isIncomplete: result.unread.length > 0 || !result.consistent,
     };
   },

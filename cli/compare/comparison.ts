@@ -1,24 +1,14 @@
-import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { z } from "zod";
 import { nameStem } from "../../provider/definition/automatic-name.js";
 import { changesOf } from "../../provider/definition/changes.js";
 import { naturalKey } from "../../provider/definition/kinds.js";
 import type { Printed } from "../../provider/kernel/json.js";
-import { CommandFailure, incompleteExitCode, messageOf } from "../command.js";
-import {
-  type AccountSource,
-  readAccountSource,
-  readStackAndAccounts,
-  type SourceObject,
-  type SourceOptions,
-  savedAccount,
-} from "../inventory/account-source.js";
-import { readAccountInputs } from "../inventory/open-account.js";
+import type { AccountOptions } from "../inventory/open-account.js";
 import { veiledIn } from "../pulumi/stack-documents.js";
 import { indented, wrapped } from "../terminal/columns.js";
 import { textReport, titled } from "../terminal/report.js";
 import { type MatchedPair, matchObjects, plainName } from "./matching.js";
+import { type ComparableObject, type ComparedSide, readSide } from "./sources.js";
 
 const sideDifferenceSchema = z.strictObject({
   path: z.string().describe("The path in a program, such as roles[custom_bot].callback"),
@@ -35,13 +25,13 @@ const differentSchema = z.strictObject({
   name: z.string(),
   idA: z.string(),
   idB: z.string(),
-  matchedBy: z.enum(["name", "logical name", "automatic name", "references"]),
+  matchedBy: z.enum(["name", "logical name"]),
   differences: z.array(sideDifferenceSchema),
 });
 
 const oneSidedSchema = z.strictObject({ kind: z.string(), name: z.string(), id: z.string() });
 
-/** Shape of what `compare a b --json` prints. */
+/** Shape of what `compare --json` prints. */
 export const comparisonSchema = z.strictObject({
   a: z.string(),
   b: z.string(),
@@ -57,13 +47,6 @@ export const comparisonSchema = z.strictObject({
     ),
   consistent: z.boolean().describe("False if an account changed while the command was reading it"),
   notes: z.array(z.string()),
-});
-
-/** Shape of what `compare a --save file --json` prints. */
-export const savedSchema = z.strictObject({
-  file: z.string(),
-  objects: z.int().min(0).describe("Number of saved objects"),
-  notes: z.array(z.string()).describe("What the command could not read"),
 });
 
 /** What differs between two accounts. */
@@ -101,17 +84,17 @@ const findDifferences = (
   );
 };
 
-const oneSided = ({ definition: { kind }, name, id }: SourceObject) => ({ kind, name, id });
+const oneSided = ({ definition: { kind }, name, id }: ComparableObject) => ({ kind, name, id });
 
-const unreadIn = (side: "a" | "b", { unread = [] }: AccountSource): Comparison["unread"] =>
-  [...new Set(unread.map(({ kind }) => kind))].map((kind) => ({ side, kind }));
+const unreadIn = (side: "a" | "b", { unread = [] }: ComparedSide): Comparison["unread"] =>
+  unread.map((kind) => ({ side, kind }));
 
 /** Whether something was found to differ, regardless of what could not be read. */
 export const isDifferent = ({ different, onlyInA, onlyInB }: Comparison): boolean =>
   different.length + onlyInA.length + onlyInB.length > 0;
 
 /** Compares two accounts by meaning: objects by their names, references by their targets. */
-export const comparison = (a: AccountSource, b: AccountSource): Comparison => {
+export const comparison = (a: ComparedSide, b: ComparedSide): Comparison => {
   const { pairs, linkedFields, onlyInA, onlyInB } = matchObjects(a, b);
   const different = pairs.flatMap((pair) => {
     const differences = findDifferences(pair, linkedFields);
@@ -135,58 +118,19 @@ export const comparison = (a: AccountSource, b: AccountSource): Comparison => {
   };
 };
 
-/** Reads both sides. Next to a stack, `live` is every account that the stack's objects are in. */
-const readSides = async (
-  a: string,
-  b: string,
-  options: SourceOptions,
-): Promise<readonly [AccountSource, AccountSource]> => {
-  if (a === "live" && b !== "live") {
-    const [one, live] = await readSides(b, a, options);
-    return [live, one];
-  }
-  const one = await readAccountSource(a, options);
-  return one.held && b === "live" && !existsSync(b)
-    ? readStackAndAccounts(one.held, one, options)
-    : [one, await readAccountSource(b, options)];
-};
-
 /**
- * Compares two sides.
+ * Compares two sides. Next to a stack, live accounts are those of that stack's settings.
  *
  * @throws CommandFailure if a side cannot be found or read
  */
 export const runCompare = async (
   a: string,
   b: string,
-  options: SourceOptions,
-): Promise<Comparison> => comparison(...(await readSides(a, b, options)));
-
-/**
- * Saves a live account without its secrets, for a later comparison.
- *
- * @returns how many objects it holds, and what could not be read
- * @throws CommandFailure if the file cannot be written, or exists and would lose what was not read
- */
-export const saveAccount = async (
-  source: string,
-  file: string,
-  options: SourceOptions,
-): Promise<{ readonly objects: number; readonly notes: readonly string[] }> => {
-  const profile = /^profile:(.+)$/.exec(source)?.[1] ?? (source === "live" ? undefined : source);
-  const asked = { ...options, ...(profile ? { profile } : {}) };
-  const { settings, reading, objects, notes } = await readAccountInputs(asked);
-  const text = `${JSON.stringify(savedAccount(reading, settings), null, 2)}\n`;
-  const flag = notes.length > 0 ? "wx" : "w";
-  await writeFile(file, text, { mode: 0o600, flag }).catch((error: NodeJS.ErrnoException) => {
-    if (flag === "w" || error.code !== "EEXIST")
-      throw new CommandFailure(`Cannot save the account to ${file}: ${messageOf(error)}`);
-    throw new CommandFailure(
-      `Nothing was saved: the account could not be read completely, and ${file} stays as it is. Save to another file, or fix this first: ${notes.join(" ")}`,
-      incompleteExitCode,
-    );
-  });
-  return { objects: objects.length, notes };
+  options: AccountOptions,
+): Promise<Comparison> => {
+  const named = [a, b].flatMap((side) => /^stack:(.+)$/.exec(side)?.[1] ?? []);
+  const asked = { ...options, stack: options.stack ?? named[0] };
+  return comparison(await readSide(a, asked), await readSide(b, asked));
 };
 
 const shownValue = (value: string | undefined): string => value ?? "nothing";

@@ -1,6 +1,3 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import { styleText } from "node:util";
 import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
@@ -12,19 +9,11 @@ import {
 } from "../../provider/service/settings.js";
 import { messageOf } from "../command.js";
 import { missingPulumiAdvice } from "../get-pulumi/get-pulumi.js";
-import { elsewhereAdvice, stateStanding } from "../inventory/objects-elsewhere.js";
 import { programNode } from "../program-node.js";
-import { projectFile, pulumiPlace, readStackConfig } from "../pulumi/project-files.js";
+import { projectFile, readStackConfig } from "../pulumi/project-files.js";
 import { findProgram, hostLimits, inspectPulumi, isAtLeast } from "../pulumi/pulumi-cli.js";
-import { queryPulumi } from "../pulumi/pulumi-queries.js";
-import { resourcesInState, type StateResource, stackExportIn } from "../pulumi/stack-documents.js";
 import { wrappedWords } from "../terminal/columns.js";
-import {
-  checkCertificates,
-  checkConnection,
-  checkProxy,
-  skippedAfterToken,
-} from "./service-checks.js";
+import { checkConnection, checkProxy, skippedAfterToken } from "./service-checks.js";
 import {
   type CheckStatus,
   checkConfig,
@@ -39,7 +28,6 @@ import {
 } from "./setting-checks.js";
 
 const BEST_NODE = "24";
-const LEAST_SDK = "3.216.0";
 
 /** The Node.js of programs: new enough, and able to share rate limits between processes. */
 const checkNode = async (env: NodeJS.ProcessEnv): Promise<DoctorCheck> => {
@@ -49,30 +37,6 @@ const checkNode = async (env: NodeJS.ProcessEnv): Promise<DoctorCheck> => {
   return isAtLeast(version, `${BEST_NODE}.0`)
     ? ok("node", found)
     : ok("node", `${found}; with Node.js ${BEST_NODE} or later, processes share their rate limits`);
-};
-
-const sdkVersionFrom = (folder: string): string | undefined => {
-  try {
-    const path = createRequire(join(folder, "index.js")).resolve("@pulumi/pulumi/package.json");
-    return String(JSON.parse(readFileSync(path, "utf8")).version);
-  } catch {
-    return undefined;
-  }
-};
-
-/** The Pulumi SDK that a program in this folder would load. */
-export const checkSdk = (folder: string): DoctorCheck => {
-  const version = sdkVersionFrom(folder);
-  const install = 'Run: npm install "@pulumi/pulumi@^3"';
-  if (version === undefined)
-    return warn("pulumi-sdk", `@pulumi/pulumi is not installed in ${folder}`, install);
-  if (!isAtLeast(version, LEAST_SDK) || isAtLeast(version, "4.0.0"))
-    return fail(
-      "pulumi-sdk",
-      `found @pulumi/pulumi ${version}; ${LEAST_SDK} or a later 3.x version is required`,
-      install,
-    );
-  return ok("pulumi-sdk", `@pulumi/pulumi ${version}`);
 };
 
 /**
@@ -96,22 +60,6 @@ export const checkPulumi = async (
   return limits === undefined ? ok("pulumi-cli", found) : warn("pulumi-cli", found, limits);
 };
 
-/** Whether the stack's objects are in the service that the settings name: an unchanged `pulumi up` would not notice. */
-const checkHeldObjects = async (
-  held: readonly StateResource[],
-  settings: Settings,
-  env: NodeJS.ProcessEnv,
-): Promise<DoctorCheck> => {
-  const name = "stack-objects";
-  try {
-    const { asked, problem } = await stateStanding(held, settings, { env });
-    if (problem !== undefined) return fail(name, problem, elsewhereAdvice);
-    return ok(name, asked === 0 ? "the stack has no objects yet" : "found in this service");
-  } catch (error) {
-    return skipped(name, `not checked: ${messageOf(error)}`);
-  }
-};
-
 /** Shape of what `doctor --json` prints. */
 export const diagnosisSchema = z.strictObject({
   ok: z.boolean().describe("False if a check failed"),
@@ -130,15 +78,6 @@ interface DiagnoseOptions {
   /** Stack whose configuration is read. Default: the selected one. */
   readonly stack?: string;
 }
-
-/** The resources of the stack; none without project, stack, or Pulumi, which other checks report. */
-const resourcesIn = async (
-  ...place: Parameters<typeof pulumiPlace>
-): Promise<readonly StateResource[]> => {
-  const found = pulumiPlace(...place);
-  const answer = found && (await queryPulumi(found, ["stack", "export"]));
-  return answer && "text" in answer ? resourcesInState(stackExportIn(answer.text)) : [];
-};
 
 /** The settings, or why they cannot be used together: some rules need more than one setting. */
 const readWhole = (source: SettingSource, profile: string | undefined): Settings | DoctorCheck => {
@@ -160,7 +99,6 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
     readStackConfig(folder, env, stack),
   ]);
   const { source } = config;
-  const held = await resourcesIn(folder, env, stack);
   const each = describeSettings(profile).map((setting) => checkSetting(setting, source));
   const whole = each.some(hasFailed) ? undefined : readWhole(source, profile);
   const settings = whole && "baseUrl" in whole ? whole : undefined;
@@ -168,26 +106,15 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
   const connection = settings
     ? await checkConnection(settings, env)
     : [skipped("token", why), ...skippedAfterToken(why)];
-  const service = connection.find(({ name }) => name === "service");
-  const objects =
-    settings && service?.status === "ok"
-      ? await checkHeldObjects(held, settings, env)
-      : skipped(
-          "stack-objects",
-          service?.status === "skipped" ? service.message : "the service check did not pass",
-        );
   const checks = [
     node,
-    checkSdk(folder),
     pulumi,
     ...checkConfig(config, stack),
     ...each,
     ...(whole && "status" in whole ? [whole] : []),
     checkEnvironmentNames(env),
     checkProxy(env),
-    checkCertificates(env),
     ...connection,
-    objects,
   ];
   return { ok: !checks.some(hasFailed), checks };
 };

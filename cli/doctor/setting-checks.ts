@@ -33,27 +33,9 @@ export const warn = result("warn");
 export const fail = result("fail");
 export const skipped = result("skipped");
 
-const endings: readonly string[] = Object.values(settingTable).map(
-  ({ environment }) => environment,
+const variables = Object.values(settingTable).map(
+  ({ environment }) => `CONVERSATION_${environment}`,
 );
-const variables = endings.map((ending) => `CONVERSATION_${ending}`);
-
-/** A variable of a profile whose last words are written as one: `CONVERSATION_EU_BASEURL`. */
-const withWordsApart = (name: string): string | undefined => {
-  if (!/^CONVERSATION_\w/.test(name) || endings.some((ending) => name.endsWith(`_${ending}`)))
-    return undefined;
-  const meant = endings
-    .filter((ending) => ending.includes("_"))
-    .map((ending) => name.replace(new RegExp(`_${ending.replaceAll("_", "")}$`), `_${ending}`));
-  return meant.find((each) => each !== name);
-};
-
-/** The variable that a misspelled one was most likely meant to be. */
-const meantVariable = (name: string): string | undefined => {
-  if (variables.includes(name)) return undefined;
-  const near = nearestWord(name, variables);
-  return near ?? withWordsApart(name);
-};
 
 /**
  * Variables that are nearly those of settings: nothing reads them, and nothing else would report
@@ -62,7 +44,8 @@ const meantVariable = (name: string): string | undefined => {
 export const checkEnvironmentNames = (env: NodeJS.ProcessEnv): DoctorCheck => {
   const name = "environment";
   const typos = Object.keys(env).flatMap((variable) => {
-    const meant = env[variable] ? meantVariable(variable) : undefined;
+    const isKnown = !env[variable] || variables.includes(variable);
+    const meant = isKnown ? undefined : nearestWord(variable, variables);
     return meant === undefined ? [] : [`${variable} is not a setting: did you mean ${meant}?`];
   });
   if (typos.length === 0) return ok(name, "no misspelled variables");
@@ -152,33 +135,15 @@ const holdsPassword = (text: string): boolean =>
   !URL.canParse(text) || new URL(text).password !== "";
 
 const isExposed = (key: string, { secret, text = "" }: ConfigEntry): boolean => {
-  const setting = settingFor(key) ?? settingFor(meantKey(key) ?? "");
+  const setting = settingFor(key);
   if (secret || text.trim() === "" || !setting || !settingTable[setting].secret) return false;
   return setting !== "redisUrl" || holdsPassword(text);
 };
 
-/** Words by which programs name secrets. */
-const secretWord = /passw(or)?d|passphrase|secret|token|api[-_]?key|private[-_]?key|credential/i;
-/** A shorter text is an example or a plain word. */
-const leastSecret = 6;
-/** Words that show a value to be public despite a name like that. */
-const publicWord = /url|uri|path|endpoint|name|id$|version|lifetime|expir/i;
-
-/** A value of the program itself that looks like a secret by its name. */
-const looksExposed = (key: string, { secret, text = "" }: ConfigEntry): boolean => {
-  const last = key.split(/[:.]/).at(-1) ?? "";
-  const isNamed = !ownKey(key) && secretWord.test(last) && !publicWord.test(last);
-  return isNamed && !secret && text.trim().length >= leastSecret && !/^\d+$/.test(text.trim());
-};
-
-/**
- * Secrets in plain text in the stack's file; those of the program are recognized by their names.
- */
+/** Secret settings in plain text in the stack's file. */
 export const checkConfigSecrets = (entries: Entries, stack?: string): DoctorCheck => {
   const name = "config-secrets";
-  const exposed = [...entries].flatMap(([key, entry]) =>
-    isExposed(key, entry) || looksExposed(key, entry) ? [key] : [],
-  );
+  const exposed = [...entries].flatMap(([key, entry]) => (isExposed(key, entry) ? [key] : []));
   if (exposed.length === 0) return ok(name, "none in plain text");
   const commands = exposed.map((key) => `pulumi config set --secret ${key}${forStack(stack)}`);
   const secrets = exposed.length === 1 ? "the secret" : "the secrets";

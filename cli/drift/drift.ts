@@ -4,21 +4,23 @@ import type { Printed } from "../../provider/kernel/json.js";
 import { ownershipsOf } from "../../provider/kernel/owner.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
-import { nameOnWire, stackMark, stackOfLabel } from "../../provider/lifecycle/ownership/mark.js";
+import { stackMark, stackOfLabel } from "../../provider/lifecycle/ownership/mark.js";
 import { type Properties, propertiesIn } from "../../provider/lifecycle/resource.js";
-import { currentDocuments } from "../forecast/documents.js";
-import { blastRadius, blastRadiusSchema, changesOfPreview } from "../inventory/blast-radius.js";
 import {
   type Inventory,
   type InventoryItem,
   kindIn,
   withInventory,
 } from "../inventory/inventory.js";
-import { exportStack, openStack, type StackOptions } from "../inventory/open-stack.js";
+import { openStack, type StackOptions } from "../inventory/open-stack.js";
 import { accountsIn, type StackAccountOptions } from "../inventory/stack-accounts.js";
-import { accountIn, openedValues, sealedFields, veiledIn } from "../pulumi/stack-documents.js";
-import { withoutIgnored } from "./ignored-changes.js";
-import { type SecretPlace, secretEvidence, secretPlaces, secretStanding } from "./secrets.js";
+import {
+  accountIn,
+  openedValues,
+  type StateResource,
+  sealedFields,
+  veiledIn,
+} from "../pulumi/stack-documents.js";
 
 const object = { kind: z.string(), name: z.string(), id: z.string() };
 const managed = { ...object, urn: z.string() };
@@ -49,7 +51,6 @@ const deletedSchema = z.strictObject({
     .describe(
       "True if the account has none of the stack's objects, so that its settings may lead to another account",
     ),
-  sameName: z.exactOptional(z.string()).describe("ID of an object that now has the same name"),
 });
 
 const unmanagedSchema = z.strictObject({
@@ -59,8 +60,6 @@ const unmanagedSchema = z.strictObject({
     .describe(
       "`foreign`: has no mark. `leftover`: this stack created it. `copy`: a person copied it from this stack's object. `former`: is from a state that no longer exists or that the command cannot read",
     ),
-  created: z.exactOptional(z.string()),
-  modified: z.exactOptional(z.string()),
   label: z
     .exactOptional(z.string())
     .describe("Project, stack, and logical name in the object's mark"),
@@ -69,14 +68,6 @@ const unmanagedSchema = z.strictObject({
 const otherStacksSchema = z.strictObject({
   ...object,
   stack: z.string().describe("The stack that manages the object, or the stack named in its mark"),
-});
-
-const uncheckableSchema = z.strictObject({
-  ...managed,
-  paths: z.array(z.string()),
-  changedSince: z
-    .exactOptional(z.string())
-    .describe("The time of the last change, if later than this stack's last write"),
 });
 
 /** Shape of what `drift --json` prints. */
@@ -90,17 +81,11 @@ export const driftSchema = z.strictObject({
   deleted: z.array(deletedSchema).describe("Objects that no longer exist"),
   unmanaged: z.array(unmanagedSchema).describe("Objects that belong to no stack"),
   otherStacks: z.array(otherStacksSchema),
-  uncheckable: z
-    .array(uncheckableSchema)
-    .describe("Secrets that the command could not check for changes"),
   unread: z
     .array(z.strictObject({ kind: z.string(), problem: z.string() }))
     .describe("Kinds that the command could not read completely, with the reason for each"),
   compared: z.int().min(0).describe("Number of compared stack resources"),
   notes: z.array(z.string()),
-  deletions: z
-    .exactOptional(blastRadiusSchema)
-    .describe("With --preview: what blocks the previewed deletions"),
 });
 
 /** The differences between a stack and the service. */
@@ -114,7 +99,6 @@ interface ComparedObject {
   readonly item: InventoryItem;
   readonly before: Properties;
   readonly changes: readonly DriftChange[];
-  readonly secrets: readonly SecretPlace[];
   /** When the object was changed, if later than this stack's last write. */
   readonly changedSince?: string;
   /** Whether a run of this stack began something on it without reporting the result. */
@@ -122,14 +106,35 @@ interface ComparedObject {
 }
 
 /**
+ * A path as fields are named in it, such as `roles[].headers.X-Key`: an index of `ignoreChanges`
+ * stands for every item, and `.*` for everything below.
+ */
+const fieldOf = (path: string): string =>
+  path
+    .replaceAll(/\["([^"[\]]*)"\]/g, ".$1")
+    .replaceAll(/\[[^[\]]*\]/g, "[]")
+    .replace(/\.\*$/, "");
+
+/** Whether a change is in what a resource ignores (Pulumi's option `ignoreChanges`). */
+const isIgnored = (path: string, { ignoreChanges }: StateResource): boolean => {
+  const field = fieldOf(path);
+  return (ignoreChanges ?? []).some((each) => {
+    const ignored = fieldOf(each);
+    return (
+      ignored === "*" || `${field}.`.startsWith(`${ignored}.`) || field.startsWith(`${ignored}[`)
+    );
+  });
+};
+
+/**
  * Compares a resource of the stack with its object. Reads nothing but what the lists have shown, if
- * they show whole objects.
+ * they show whole objects. Secrets are not compared: they are as the state has them.
  */
 const compareObject = async (
   item: InventoryItem,
   { document, runIn }: Inventory,
 ): Promise<ComparedObject> => {
-  const { definition, id, live, account, resource } = item;
+  const { definition, id, live, resource } = item;
   const values = openedValues(resource?.outputs);
   const before = propertiesIn(values);
   const pending = document.deployment.pending_operations ?? [];
@@ -137,25 +142,23 @@ const compareObject = async (
     Array.isArray(resource?.initErrors) ||
     pending.some((operation) => operation.resource.urn === resource?.urn);
   const known = { item, before, isInterrupted };
-  if (!live || !resource) return { ...known, changes: [], secrets: [] };
-  const { fields } = definition;
-  const { ignoreChanges } = resource;
+  if (!live || !resource) return { ...known, changes: [] };
   const { props } = await lifecycle(definition, runIn(accountIn(resource))).read(id, values);
-  const now = propertiesIn(withoutIgnored(openedValues(props), values, ignoreChanges));
-  const compared = withoutIgnored(before.fields, {}, ignoreChanges);
+  const now = propertiesIn(openedValues(props));
   const shown = veiledIn(
     [resource.inputs, resource.outputs].flatMap((each = {}) => sealedFields(definition, each)),
   );
-  const changes = changesOf(fields, now.fields, before.fields);
+  const changes = changesOf(definition.fields, now.fields, before.fields);
   const { modified } = now.record;
   return {
     ...known,
-    changes: changes.map(({ path, from, to }) => ({
-      path,
-      ...(to === undefined ? {} : { state: shown(path, to) }),
-      ...(from === undefined ? {} : { live: shown(path, from) }),
-    })),
-    secrets: secretPlaces(definition, compared, live, account.access.settings),
+    changes: changes
+      .filter(({ path }) => !isIgnored(path, resource))
+      .map(({ path, from, to }) => ({
+        path,
+        ...(to === undefined ? {} : { state: shown(path, to) }),
+        ...(from === undefined ? {} : { live: shown(path, from) }),
+      })),
     ...(modified && modified !== before.record.modified ? { changedSince: modified } : {}),
   };
 };
@@ -181,70 +184,34 @@ const findChanger = (
   return `someone else: this stack last wrote or read the object ${since ? `at ${since}` : "before that"}`;
 };
 
-/** The secrets of each object that were changed, and those that cannot be checked. */
-const judgeSecrets = (objects: readonly ComparedObject[]) => {
-  const evidences = new Map(
-    [...Map.groupBy(objects, ({ item }) => item.account)].map(([account, of]) => [
-      account,
-      secretEvidence(of.flatMap(({ secrets }) => secrets)),
-    ]),
-  );
-  return ({ item, secrets, changedSince }: ComparedObject, wanted: "changed" | "hidden") => {
-    const evidence = evidences.get(item.account);
-    const isTouched = changedSince !== undefined;
-    return secrets
-      .filter((place) => evidence && secretStanding(place, evidence, isTouched) === wanted)
-      .map(({ path }) => path);
-  };
-};
-
-const findChanges = (objects: readonly ComparedObject[], inventory: Inventory) => {
-  const secretsOf = judgeSecrets(objects);
-  const changed: DriftResult["changed"][number][] = [];
-  const uncheckable: DriftResult["uncheckable"][number][] = [];
-  for (const object of objects) {
-    const { live } = object.item;
-    if (!live) continue;
-    const secrets = secretsOf(object, "changed").map(
-      (path): DriftChange => ({ path, state: "[secret]", live: "[secret]" }),
-    );
-    const changes = [...object.changes, ...secrets];
-    if (changes.length > 0) {
-      const who = findChanger(object, inventory);
-      changed.push({ ...shownManaged(object), changes, ...textIn(live, "modified"), who });
-    }
-    const paths = secretsOf(object, "hidden");
-    const { changedSince } = object;
-    if (paths.length > 0)
-      uncheckable.push({
-        ...shownManaged(object),
-        paths,
-        ...(changedSince ? { changedSince } : {}),
-      });
-  }
-  return { changed, uncheckable };
-};
+const findChanged = (
+  objects: readonly ComparedObject[],
+  inventory: Inventory,
+): DriftResult["changed"] =>
+  objects
+    .filter(({ changes }) => changes.length > 0)
+    .map((object) => ({
+      ...shownManaged(object),
+      changes: object.changes,
+      ...(object.changedSince ? { modified: object.changedSince } : {}),
+      who: findChanger(object, inventory),
+    }));
 
 /** What the account no longer has. A kind that could not be read whole proves nothing. */
 const findDeleted = (objects: readonly ComparedObject[]): DriftResult["deleted"] => {
   const holding = new Set(objects.flatMap(({ item }) => (item.live ? [item.account] : [])));
   return objects.filter(isGone).map((object) => {
-    const { definition, account, name } = object.item;
+    const { account } = object.item;
     // Its settings may lead to another account, as a state does not say where its objects were made.
     const isElsewhere = !holding.has(account);
     const { baseUrl } = account.access.settings;
     const who = isElsewhere
       ? `unknown: the account at ${baseUrl} has none of the stack's objects`
       : "someone else: none of this stack's runs deleted the object";
-    const [sameName] =
-      [...kindIn(account, definition).objects].find(
-        ([, wire]) => name !== "" && nameOnWire(definition, wire) === name,
-      ) ?? [];
     return {
       ...shownManaged(object),
       who: object.isInterrupted ? "perhaps an interrupted run of this stack" : who,
       ...(isElsewhere ? { elsewhere: true as const } : {}),
-      ...(sameName === undefined ? {} : { sameName }),
     };
   });
 };
@@ -254,17 +221,12 @@ const isRead = ({ account, definition }: InventoryItem): boolean =>
 
 const isGone = ({ item }: ComparedObject): boolean => !item.live && isRead(item);
 
-const textIn = (wire: object, name: "created" | "modified") => {
-  const value: unknown = Object.entries(wire).find(([key]) => key === name)?.[1];
-  return typeof value === "string" ? { [name]: value } : {};
-};
-
 /** All objects of the accounts that this stack does not hold: in no stack at all, or in another one. */
 const findBeside = ({ items }: Inventory) => {
   const unmanaged: DriftResult["unmanaged"][number][] = [];
   const otherStacks: DriftResult["otherStacks"][number][] = [];
   const begun: string[] = [];
-  for (const { definition, name, id, live = {}, mark, standing, isPending, heldBy } of items) {
+  for (const { definition, name, id, mark, standing, isPending, heldBy } of items) {
     const shown = { kind: definition.kind, name, id };
     const label = mark?.label ?? "";
     if (standing === "managed") continue;
@@ -272,53 +234,30 @@ const findBeside = ({ items }: Inventory) => {
     // A state that cannot be read from here, such as one in another backend, may well hold it.
     else if (standing === "elsewhere") otherStacks.push({ ...shown, stack: stackOfLabel(label) });
     else if (standing === "leftover" && isPending) begun.push(`${shown.kind} "${name}" (ID ${id})`);
-    else
-      unmanaged.push({
-        ...shown,
-        standing,
-        ...(mark ? { label } : {}),
-        ...textIn(live, "created"),
-        ...textIn(live, "modified"),
-      });
+    else unmanaged.push({ ...shown, standing, ...(mark ? { label } : {}) });
   }
   return { unmanaged, otherStacks, begun };
 };
 
 const notesOf = (
   objects: readonly ComparedObject[],
-  { changed, uncheckable }: ReturnType<typeof findChanges>,
   begun: readonly string[],
-  { states, consistent, lock, names }: Inventory,
+  { gaps, notes }: Inventory,
 ): readonly string[] => {
-  const listed = new Set([...changed, ...uncheckable].map(({ urn }) => urn));
   const touched = objects.filter(
-    ({ changedSince, item }) => changedSince !== undefined && !listed.has(item.resource?.urn ?? ""),
+    ({ changedSince, changes }) => changedSince !== undefined && changes.length === 0,
   );
-  const by = lock.state === "locked" && lock.by ? ` (${lock.by})` : "";
   return [
-    ...(lock.state === "locked"
-      ? [
-          `${names.project}/${names.stack} is locked${by}: a run may be in progress, and its latest changes may appear here.`,
-        ]
-      : []),
+    ...notes,
     ...begun.map(
       (object) =>
         `A run of this stack is creating ${object}. If that run was killed, use: ${ownCommand("repair")}`,
     ),
     ...touched.map(
       ({ item: { definition, name }, changedSince }) =>
-        `${definition.kind} "${name}" changed at ${changedSince}, but not in a field that the program declares and does not ignore.`,
+        `${definition.kind} "${name}" changed at ${changedSince}, but not in a compared field: one that the program declares, does not ignore, and that is no secret.`,
     ),
-    ...(states.complete
-      ? []
-      : [
-          "The command could not read every stack in the backend; an unread stack may contain objects listed as unmanaged.",
-        ]),
-    ...(consistent
-      ? []
-      : [
-          "The account changed while the command was reading it, so the result may mix old and new objects.",
-        ]),
+    ...gaps,
   ];
 };
 
@@ -330,7 +269,7 @@ export const driftIn = async (inventory: Inventory, managedOnly: boolean): Promi
       .filter(({ standing }) => standing === "managed")
       .map((item) => compareObject(item, inventory)),
   );
-  const found = findChanges(objects, inventory);
+  const changed = findChanged(objects, inventory);
   const deleted = findDeleted(objects);
   const { begun, ...beside } = managedOnly
     ? { unmanaged: [], otherStacks: [], begun: [] }
@@ -339,21 +278,19 @@ export const driftIn = async (inventory: Inventory, managedOnly: boolean): Promi
     ...names,
     readAt: accounts[0]?.reading.readAt ?? new Date().toISOString(),
     consistent,
-    drift: found.changed.length + deleted.length + beside.unmanaged.length > 0,
-    ...found,
+    drift: changed.length + deleted.length + beside.unmanaged.length > 0,
+    changed,
     deleted,
     ...beside,
     unread,
     compared: objects.filter(({ item }) => item.live || isRead(item)).length,
-    notes: notesOf(objects, found, begun, inventory),
+    notes: notesOf(objects, begun, inventory),
   };
 };
 
 interface DriftOptions extends StackOptions, StackAccountOptions {
   /** Only what the stack's state holds; other objects of the account do not count. */
   readonly managedOnly?: true;
-  /** Also make a preview, and find who still uses what it deletes. */
-  readonly preview?: true;
 }
 
 /**
@@ -364,14 +301,9 @@ interface DriftOptions extends StackOptions, StackAccountOptions {
  */
 export const runDrift = async (options: DriftOptions): Promise<DriftResult> => {
   const stack = await openStack(options);
-  const document = await exportStack(stack.place, "clear");
-  const used = accountsIn(document);
+  const used = accountsIn(stack.document);
   const names = used.length > 0 ? used : [undefined];
-  return withInventory(stack, document, names, options, async (inventory) => {
-    const found = await driftIn(inventory, options.managedOnly === true);
-    if (!options.preview) return found;
-    const { preview } = await currentDocuments("up", stack.place, options.signal);
-    const changes = changesOfPreview(preview?.steps ?? []);
-    return { ...found, deletions: blastRadius(changes, inventory) };
-  });
+  return withInventory(stack, names, options, (inventory) =>
+    driftIn(inventory, options.managedOnly === true),
+  );
 };

@@ -1,6 +1,4 @@
 import { ownCommand } from "../../provider/kernel/package.js";
-import { blastRadiusLines } from "../inventory/blast-radius.js";
-import { elsewhereAdvice } from "../inventory/objects-elsewhere.js";
 import { codeSpan, indented, withCount, wrapped } from "../terminal/columns.js";
 import {
   type Block,
@@ -46,9 +44,7 @@ const driftSummary = (result: DriftResult): string => {
 };
 
 const changeText = ({ path, state, live }: DriftChange): string =>
-  state === "[secret]" && live === "[secret]"
-    ? `${path}: a different secret`
-    : `${path}: ${shown(state)} in the state, ${shown(live)} live`;
+  `${path}: ${shown(state)} in the state, ${shown(live)} live`;
 
 const standings = {
   foreign: "no mark",
@@ -56,34 +52,6 @@ const standings = {
   copy: "a copy of this stack's object, made by a person",
   former: "from a former state with this stack's name",
 } as const;
-
-const fewAlike = 3;
-
-/** `roles[].headers.X-Key`: the same field of every object. */
-const fieldOf = (path: string): string => path.replaceAll(/\[[^[\]]*\]/g, "[]");
-
-/**
- * Objects that somebody has touched since are listed one by one; the others as far as a person will
- * read.
- */
-const uncheckableLines = (objects: DriftResult["uncheckable"]): readonly string[] => {
-  const one = (each: DriftResult["uncheckable"][number]) =>
-    indented(
-      `${titleOf(each)}: ${each.paths.join(", ")}${each.changedSince ? `; the object changed at ${each.changedSince}` : ""}`,
-      2,
-    );
-  const touched = objects.filter(({ changedSince }) => changedSince);
-  const untouched = objects.filter(({ changedSince }) => !changedSince);
-  const alike = [...Map.groupBy(untouched, ({ kind }) => kind)].flatMap(([kind, group]) => {
-    if (group.length <= fewAlike) return group.flatMap(one);
-    const fields = [...new Set(group.flatMap(({ paths }) => paths.map(fieldOf)))];
-    return listed(fields, (field) => {
-      const count = group.filter(({ paths }) => paths.some((path) => fieldOf(path) === field));
-      return indented(`${kind}: ${field} of ${withCount(count.length, "object")}`, 2);
-    });
-  });
-  return [...listed(touched, one), ...alike];
-};
 
 const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
   {
@@ -105,7 +73,6 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
     lines: listed(result.deleted, (each) => [
       ...indented(titleOf(each), 2),
       ...indented(`by: ${each.who}`, 4),
-      ...(each.sameName ? indented(`its name now belongs to ${each.sameName}`, 4) : []),
     ]),
     columns: ["Object", "ID", "By"],
     rows: result.deleted.map((each) => [cellOf(each), foreign(each.id), foreign(each.who)]),
@@ -119,43 +86,16 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
     rows: result.unmanaged.map((each) => [cellOf(each), foreign(each.id), each.standing]),
   },
   {
-    title: "Not read",
-    lines: listed(result.unread, ({ kind, problem }) => indented(`${kind}: ${problem}`, 2)),
-    columns: ["Kind", "Why"],
-    rows: result.unread.map(({ kind, problem }) => [kind, foreign(problem)]),
-  },
-  {
     title: "Objects in other stacks (not drift)",
     lines: listed(result.otherStacks, (each) => indented(`${titleOf(each)}: ${each.stack}`, 2)),
     columns: ["Object", "Stack"],
     rows: result.otherStacks.map((each) => [cellOf(each), foreign(each.stack)]),
     folded: `Objects in other stacks: ${result.otherStacks.length}`,
   },
-  {
-    title: "Secrets not checked (hidden, only in the environment, or not read by an import)",
-    lines: uncheckableLines(result.uncheckable),
-    columns: ["Object", "Fields", "Object changed at"],
-    rows: result.uncheckable.map((each) => [
-      cellOf(each),
-      each.paths.flatMap((path, place) => [place > 0 ? ", " : "", foreign(path)]),
-      valueCell(each.changedSince),
-    ]),
-    folded: "Secrets not checked: hidden, only in the environment, or not read by an import",
-  },
-  {
-    title: "Deletions that the service will refuse",
-    // A terminal shows them at the end, with the order that works.
-    lines: [],
-    columns: ["Object", "ID", "Used by"],
-    rows: (result.deletions?.blocked ?? []).map((each) => [
-      cellOf(each),
-      foreign(each.id),
-      each.users.flatMap((user, place) => [
-        ...[place > 0 ? ", " : "", ...cellOf(user), ` (${user.managed})`],
-      ]),
-    ]),
-  },
 ];
+
+const elsewhereAdvice =
+  "If the settings point to another service, correct baseUrl, or create a separate stack for this service: pulumi stack init. If the objects were deleted, pulumi up --refresh recreates them.";
 
 const advice = ({ changed, deleted, unmanaged }: DriftResult): readonly Block[] => [
   deleted.some(({ elsewhere }) => elsewhere) ? wrapped(elsewhereAdvice, 80) : [],
@@ -183,7 +123,6 @@ export const driftReport = (result: DriftResult): string =>
       listed(result.notes, (note) => indented(note, 2)),
     ),
     ...advice(result),
-    result.deletions ? blastRadiusLines(result.deletions) : [],
   );
 
 /** Marks the comment, so that the next run finds and overwrites it. */

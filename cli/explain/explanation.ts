@@ -15,7 +15,7 @@ import {
 } from "../../provider/resources/message-types.js";
 import { orchestration } from "../../provider/resources/orchestration.js";
 import { participant } from "../../provider/resources/participant.js";
-import type { SourceObject } from "../inventory/account-source.js";
+import type { ObjectInputs } from "../inventory/object-inputs.js";
 
 const id = z.coerce.string();
 /** Only an explicit false counts as false, as services omit what is usual. */
@@ -96,7 +96,9 @@ const byId = <T extends { readonly id: string }>(objects: readonly T[]): Readonl
   new Map(objects.map((object) => [object.id, object]));
 
 /** Reads the objects of an account. Never fails: what cannot be read is absent. */
-export const setUpObjects = (objects: readonly SourceObject[]): SetUpObjects => {
+export const setUpObjects = (
+  objects: readonly Pick<ObjectInputs, "definition" | "id" | "created" | "fields">[],
+): SetUpObjects => {
   const read = <T>(definition: Definition, schema: z.ZodType<T>): readonly T[] =>
     objects.flatMap(({ definition: { kind }, id, created, fields }) => {
       if (kind !== definition.kind) return [];

@@ -1,7 +1,5 @@
 import type { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
-import { calledAccount } from "../../provider/service/emulated-settings.js";
-import { isProviderAccount, type SettingSource } from "../../provider/service/settings.js";
 import { type CommandResult, messageOf, type Session } from "../command.js";
 import {
   type BlastRadius,
@@ -13,11 +11,10 @@ import {
   type PlannedChanges,
 } from "../inventory/blast-radius.js";
 import { withInventory } from "../inventory/inventory.js";
-import { elsewhereAdvice, stateStanding } from "../inventory/objects-elsewhere.js";
-import { exportStack, openStack } from "../inventory/open-stack.js";
-import { accountsIn, isOurType } from "../inventory/stack-accounts.js";
+import { openStack } from "../inventory/open-stack.js";
+import { accountsIn } from "../inventory/stack-accounts.js";
 import { environmentOnly, readStackConfig } from "../pulumi/project-files.js";
-import { accountIn, resourcesInState } from "../pulumi/stack-documents.js";
+import { resourcesInState } from "../pulumi/stack-documents.js";
 import { withCount, wrappedText } from "../terminal/columns.js";
 import { currentDocuments, savedDocuments } from "./documents.js";
 import { type ConditionOptions, fasterParallel, forecast, givenConditions } from "./forecast.js";
@@ -86,30 +83,6 @@ const readInputs = async (
   return { documents, source: (await readStackConfig(folder, env, stack)).source };
 };
 
-/**
- * Objects of a stack that are at another service than its settings name, a sentence for each
- * profile. Empty without settings or a service that answers: a forecast needs neither.
- */
-const elsewhere = async (
-  { from, signal }: ForecastOptions,
-  { state }: Documents,
-  source: SettingSource,
-  env: NodeJS.ProcessEnv,
-): Promise<readonly string[]> => {
-  if (from || !state) return [];
-  const held = resourcesInState(state);
-  const ours = held.filter(({ type }) => isOurType(type));
-  // The settings of explicit providers are not in plain text here.
-  const names = new Set(ours.map(accountIn).filter((name) => !isProviderAccount(name)));
-  const looks = [...names].map(async (name) => {
-    const { problem } = await stateStanding(held, calledAccount(source, name), { env, signal });
-    return problem === undefined ? [] : [`${problem}. ${elsewhereAdvice}`];
-  });
-  const found = await Promise.allSettled(looks);
-  signal?.throwIfAborted();
-  return found.flatMap((look) => (look.status === "fulfilled" ? look.value : []));
-};
-
 /** What a run deletes, according to its documents. */
 const plannedChanges = (
   operation: ForecastOperation,
@@ -132,9 +105,8 @@ const blockedDeletions = async (
   if (from || changes.deletions.length === 0) return undefined;
   try {
     const own = await openStack({ folder, env, stack });
-    const document = await exportStack(own.place, "clear");
-    const names = accountsIn(document);
-    return await withInventory(own, document, names, { say, signal }, async (inventory) => ({
+    const names = accountsIn(own.document);
+    return await withInventory(own, names, { say, signal }, async (inventory) => ({
       radius: blastRadius(changes, inventory),
     }));
   } catch (error) {
@@ -162,7 +134,6 @@ export const runForecast = async (
   const say = (mark: string, sentence: string) =>
     session.err(`${wrappedText(sentence, `${mark}: `).join("\n")}\n`);
   for (const sentence of assumed) say("note", sentence);
-  for (const sentence of await elsewhere(options, documents, source, env)) say("warning", sentence);
   const found = await blockedDeletions(options, documents, {
     ...{ folder, env, say: (text: string) => session.err(`${text}\n`) },
   });

@@ -109,8 +109,10 @@ export interface Inventory extends StackReading {
   readonly unread: readonly { readonly kind: string; readonly problem: string }[];
   /** False if an account changed while it was read. */
   readonly consistent: boolean;
-  /** What is missing and why, in sentences. */
+  /** What is missing in the accounts and why, in sentences. */
   readonly gaps: readonly string[];
+  /** What makes the states uncertain, in sentences. */
+  readonly notes: readonly string[];
 }
 
 const markKey = (kind: string, { stack, resource }: Mark): string => `${kind} ${stack} ${resource}`;
@@ -174,6 +176,19 @@ export const accountNamed = (
   return found;
 };
 
+const notesOn = ({ lock, states, names: { project, stack } }: StackReading): readonly string[] => {
+  const notes: string[] = [];
+  if (lock.state === "locked")
+    notes.push(
+      `${project}/${stack} is locked${lock.by ? ` (${lock.by})` : ""}: a run may be changing what is listed here.`,
+    );
+  if (!states.complete)
+    notes.push(
+      "The command could not read every stack in the backend; an unread stack may contain objects listed here as in no stack.",
+    );
+  return notes;
+};
+
 /** Brings what was read together: first the objects of the state, then the accounts' other ones. */
 export const inventoryOf = (reading: StackReading): Inventory => {
   const { accounts, document } = reading;
@@ -210,13 +225,13 @@ export const inventoryOf = (reading: StackReading): Inventory => {
     unread: unreadKinds(kinds),
     consistent: accounts.every((account) => account.reading.consistent),
     gaps: accounts.flatMap((account) => readingNotes(account.reading)),
+    notes: notesOn(reading),
   };
 };
 
 /** A new emulator would make every object of the stack look deleted. */
 const assertSameEmulator = (
-  { env, names: { project, stack } }: OpenStack,
-  document: StackExport,
+  { env, document, names: { project, stack } }: OpenStack,
   accounts: readonly AccountRead[],
 ): void => {
   if (env[addressesVariable] === undefined) return;
@@ -233,19 +248,17 @@ const assertSameEmulator = (
  * Reads accounts of a stack, then its lock, then the states, which therefore hold what a run has
  * taken over in between. Closes the accounts when the work has ended.
  *
- * @param document the stack's state, secrets in plain text if it has explicit providers
  * @param names the names that lead to the accounts
  * @throws ConversationError if nothing of an account can be read; CommandFailure if the state cannot,
  * or if this runs beside an empty emulator that has none of its objects
  */
 export const withInventory = async <T>(
   stack: OpenStack,
-  document: StackExport,
   names: readonly AccountName[],
   options: StackAccountOptions,
   work: (inventory: Inventory) => Promise<T>,
 ): Promise<T> => {
-  const opened = await openAccounts(stack, document, names, options);
+  const opened = await openAccounts(stack, names, options);
   try {
     const accounts = await Promise.all(
       opened.all.map(async (account) => ({
@@ -253,7 +266,7 @@ export const withInventory = async <T>(
         reading: await readAccount(account.access),
       })),
     );
-    assertSameEmulator(stack, document, accounts);
+    assertSameEmulator(stack, accounts);
     const runs = new Map<AccountName, Run>();
     const runIn = (name: AccountName): Run => {
       // A profile stands in the values of its resources.
@@ -266,7 +279,8 @@ export const withInventory = async <T>(
     };
     const lock = await stack.readLock();
     const states = await stack.readStates("all");
-    return await work(inventoryOf({ names: stack.names, document, lock, states, accounts, runIn }));
+    const { names: stackNames, document } = stack;
+    return await work(inventoryOf({ names: stackNames, document, lock, states, accounts, runIn }));
   } finally {
     await opened.close();
   }

@@ -2,12 +2,11 @@ import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { memoryBuckets } from "../../provider/pacing/bucket-store.js";
-import { servicePaces, waitOutRefusals } from "../../provider/pacing/pacer.js";
+import { servicePaces } from "../../provider/pacing/pacer.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
 import { type Pace, refusedText, type Wait, waitText } from "../../provider/service/pace.js";
 import type { Settings } from "../../provider/service/settings.js";
-import { httpTransport } from "../../provider/service/transport.js";
 import { readStackConfig } from "../pulumi/project-files.js";
 import { withCount } from "../terminal/columns.js";
 import type { Progress } from "../terminal/progress.js";
@@ -123,24 +122,6 @@ export const accessService = (
       await paces.close();
     },
   };
-};
-
-/** Time limit of a call that is made at once, in milliseconds. */
-const longestCallMs = 15_000;
-
-/** Opens the service for a few calls, each made at once and never repeated. */
-export const askService = (
-  settings: Settings,
-  environment: NodeJS.ProcessEnv,
-  signal?: AbortSignal,
-): Service => {
-  const transport = httpTransport({ callTimeoutMs: longestCallMs, environment });
-  return connectService(settings, {
-    transport,
-    pace: waitOutRefusals(),
-    retry: { retries: 0 },
-    ...(signal ? { signal } : {}),
-  });
 };
 
 /** Which account a command is about, and how it is read. */

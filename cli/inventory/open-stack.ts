@@ -43,6 +43,8 @@ export interface OpenStack {
   readonly place: PulumiPlace;
   readonly env: NodeJS.ProcessEnv;
   readonly names: StackNames;
+  /** The state as it was when the stack was opened, secrets in plain text: kept in memory only. */
+  readonly document: StackExport;
   /** Looks at the lock, each time anew. */
   readonly readLock: LockReader;
   /**
@@ -114,7 +116,7 @@ export const openStack = async (options: StackOptions): Promise<OpenStack> => {
     throw new CommandFailure(
       "pulumi is not on PATH. Install it, or run the command on the machine that runs your stacks.",
     );
-  const names = await namesFor(place);
+  const [document, names] = await Promise.all([exportStack(place, "clear"), namesFor(place)]);
   let config: Promise<StackConfig> | undefined;
   const readConfig = () => {
     config ??= readStackConfig(folder, env, stack);
@@ -124,6 +126,7 @@ export const openStack = async (options: StackOptions): Promise<OpenStack> => {
     place,
     env,
     names,
+    document,
     readLock: await lockReader(place, names.project, names.stack),
     readStates: (scope) => statesAt(place, scope),
     readConfig,
@@ -132,34 +135,42 @@ export const openStack = async (options: StackOptions): Promise<OpenStack> => {
 };
 
 /**
- * Puts resources into a state, in place of those with the same URN, and removes all notes of
- * pending operations. Pulumi itself encrypts, checks, and writes it, under its lock.
- *
- * @param before the state, secrets in plain text, as it was when this was decided
- * @throws CommandFailure if the state has changed since, or Pulumi refuses
+ * @param ignoreLock go on if the backend does not show its locks
+ * @throws CommandFailure if a run is, or may be, working on a stack
  */
-export const writeToState = async (
-  place: PulumiPlace,
-  before: StackExport,
+export const assertNoRun = async (
+  { readLock, names: { project, stack } }: Pick<OpenStack, "readLock" | "names">,
+  ignoreLock?: boolean,
+): Promise<void> => {
+  const lock = await readLock();
+  const name = `${project}/${stack}`;
+  if (lock.state === "locked")
+    throw new CommandFailure(
+      `Not done: the stack ${name} is locked${lock.by ? ` (${lock.by})` : ""}, so a run may be in progress. ` +
+        "Wait until it ends; if it was killed, run pulumi cancel. Then try again.",
+    );
+  if (lock.state === "unknown" && !ignoreLock)
+    throw new CommandFailure(
+      `Not done: the command cannot see whether a run is in progress on the stack ${name}: ${lock.why}. ` +
+        "If you are sure that no run is in progress, try again with --ignore-lock.",
+    );
+};
+
+/**
+ * Adds resources to a state, and removes all notes of pending operations. Pulumi itself encrypts,
+ * checks, and writes it, under its lock.
+ *
+ * @throws CommandFailure if the state has changed since the stack was opened, or Pulumi refuses
+ */
+export const addToState = async (
+  { place, document: before }: OpenStack,
   entries: readonly JsonObject[],
 ): Promise<void> => {
-  const now = await exportStack(place);
-  const clear = await exportStack(place, "clear");
-  if (!sameJson(clear.deployment, before.deployment))
+  const now = await exportStack(place, "clear");
+  if (!sameJson(now.deployment, before.deployment))
     throw new CommandFailure("the state changed in the meantime; nothing was written. Try again");
   const { pending_operations: _, ...rest } = now.deployment;
-  const held = resourcesInState(now);
-  const replacements = new Map(
-    held.flatMap((resource) => {
-      const entry = resource.delete ? undefined : entries.find(({ urn }) => urn === resource.urn);
-      return entry ? [[resource, entry] as const] : [];
-    }),
-  );
-  const replaced = new Set(replacements.values());
-  const resources = [
-    ...held.map((resource) => replacements.get(resource) ?? resource),
-    ...entries.filter((entry) => !replaced.has(entry)),
-  ];
+  const resources = [...resourcesInState(now), ...entries];
   const written = await runStackCommand(
     place,
     ["stack", "import"],

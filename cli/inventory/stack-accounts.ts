@@ -70,23 +70,17 @@ export const settingsOfProvider = (source: SettingSource, account: string): Sett
   profile: account,
 });
 
-/** The settings of an account that some names lead to. */
-interface NamedSettings extends Pick<StackAccount, "names"> {
-  readonly settings: Settings;
-}
-
 /**
- * Reads the settings of the accounts that some names lead to, each once, however many lead to it.
+ * Opens the accounts that some names lead to, each once, however many lead to it.
  *
- * @param document the state, secrets in plain text: it has the settings of explicit providers
  * @throws ConversationError if a setting is missing or wrong
  */
-export const settingsOfNames = async (
-  stack: Pick<OpenStack, "env" | "readSettings">,
-  document: StackExport | undefined,
+export const openAccounts = async (
+  stack: OpenStack,
   names: readonly AccountName[],
-): Promise<readonly NamedSettings[]> => {
-  const explicit = providerSources(document, stack.env);
+  { say = () => undefined, clock, signal }: StackAccountOptions = {},
+) => {
+  const explicit = providerSources(stack.document, stack.env);
   const named = new Map<AccountName, Settings>();
   for (const name of names) {
     const source = explicit.get(name ?? "");
@@ -95,26 +89,13 @@ export const settingsOfNames = async (
       source && name ? settingsOfProvider(source, name) : await stack.readSettings(name),
     );
   }
-  const tenants = Map.groupBy(named, ([, { baseUrl }]) => baseUrl).values();
-  return [...tenants].flatMap((of) =>
-    of.slice(0, 1).map(([, settings]) => ({ names: of.map(([name]) => name), settings })),
-  );
-};
-
-/** Opens the accounts that some names lead to. Parameters and errors as `settingsOfNames`. */
-export const openAccounts = async (
-  stack: OpenStack,
-  document: StackExport,
-  names: readonly AccountName[],
-  { say = () => undefined, clock, signal }: StackAccountOptions = {},
-) => {
-  const accounts = await settingsOfNames(stack, document, names);
-  const all = accounts.map(
-    ({ settings, names }): StackAccount => ({
-      names,
-      access: accessService(settings, { environment: stack.env, say, clock, signal }),
-    }),
-  );
+  const all: StackAccount[] = [];
+  for (const alike of Map.groupBy(named, ([, { baseUrl }]) => baseUrl).values())
+    for (const [, settings] of alike.slice(0, 1))
+      all.push({
+        names: alike.map(([name]) => name),
+        access: accessService(settings, { environment: stack.env, say, clock, signal }),
+      });
   return {
     all,
     close: async () => {

@@ -3,7 +3,6 @@ import type { Definition } from "../../provider/definition/define.js";
 import { deletionOrder } from "../../provider/definition/kinds.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { type JsonObject, objectOf, type Printed } from "../../provider/kernel/json.js";
-import { ownershipsOf } from "../../provider/kernel/owner.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { describeUser, usersOf } from "../../provider/lifecycle/delete.js";
 import {
@@ -22,7 +21,7 @@ import type { Settings } from "../../provider/service/settings.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { type Inventory, type InventoryItem, withInventory } from "../inventory/inventory.js";
 import {
-  exportStack,
+  assertNoRun,
   type OpenStack,
   openStack,
   type StackNames,
@@ -177,14 +176,13 @@ export const orphansReport = ({ found, isIncomplete, names }: OrphansResult): st
   return textReport(...blocks, kept);
 };
 
-/** Who changed the mark of an object since it was listed; undefined if nobody did. */
-const markedSince = (live: WireObject, listed: Mark): string | undefined => {
+/** Whether somebody changed the mark of an object since it was listed. */
+const isMarkedAnew = (live: WireObject, listed: Mark): boolean => {
   const there = markOn(live);
-  if (!there) return "its mark was removed in the meantime";
-  return markText(there) === markText(listed)
-    ? undefined
-    : `its mark changed in the meantime: ${there.label}`;
+  return !there || markText(there) !== markText(listed);
 };
+
+const markedAnew = "its mark was changed or removed in the meantime";
 
 /** Deletes an object. @returns why it still exists; undefined if it is gone */
 const removeOrphan = async (
@@ -230,8 +228,7 @@ const releaseOrphan = async (
     const live = await service.read(definition, id);
     if (!live) return "the object no longer exists";
     if (!markOn(live)) return undefined;
-    const reason = markedSince(live, mark);
-    if (reason) return reason;
+    if (isMarkedAnew(live, mark)) return markedAnew;
     const { body, hidden } = withoutMark(definition, live, settings);
     if (hidden.length > 0) {
       // The command never deletes a copy.
@@ -254,28 +251,27 @@ type Purpose = "delete" | "release";
  * Deletes or releases an object. Right before anything is sent, it checks again whether a run has
  * taken the object over in the meantime: one of this stack, or of any other, which shows in its mark.
  *
- * @param assertNobody passes if nobody else is working on the stack
+ * @param ignoreLock as for `assertNoRun`
  * @returns why it was not done; undefined if it was
  */
 export const changeOrphan = (
   orphan: Orphan,
   purpose: Purpose,
   stack: OpenStack,
-  assertNobody: () => Promise<unknown>,
+  ignoreLock: boolean | undefined,
 ): Promise<string | undefined> => {
   const { definition, id, mark } = orphan;
   const { access } = orphan.account;
   const assertStill = async (): Promise<void> => {
     const [holder] = (await stack.readStates("own")).holdersOf(definition.kind, id);
     if (holder) throw new CommandFailure(`a run adopted the object in the meantime: ${holder.urn}`);
-    await assertNobody();
+    await assertNoRun(stack, ignoreLock);
     // A release has just read it.
     if (purpose === "release") return;
     const live = await access.service.read(definition, id).catch((error: unknown) => {
       throw new CommandFailure(messageOf(error));
     });
-    const reason = live && markedSince(live, mark);
-    if (reason) throw new CommandFailure(reason);
+    if (live && isMarkedAnew(live, mark)) throw new CommandFailure(markedAnew);
   };
   const act = purpose === "delete" ? removeOrphan : releaseOrphan;
   return access.guarded(assertStill, () => act(orphan, access));
@@ -334,59 +330,9 @@ export interface OrphansOptions extends StackOptions, StackAccountOptions {
   readonly delete?: true;
   readonly release?: true;
   readonly ids?: readonly string[];
-  /** Go on if the lock cannot be seen. */
+  /** Go on if the backend does not show its locks. */
   readonly ignoreLock?: true;
 }
-
-const byText = (by: string | undefined): string => (by ? ` (${by})` : "");
-
-/** @throws CommandFailure if the lock forbids changes; what it says begins with `nothing` */
-const assertUnlocked = async (
-  { readLock, names: { project, stack } }: OpenStack,
-  { ignoreLock }: OrphansOptions,
-  nothing: string,
-): Promise<void> => {
-  const lock = await readLock();
-  const name = `${project}/${stack}`;
-  if (lock.state === "locked")
-    throw new CommandFailure(
-      `${nothing}the stack ${name} is locked${byText(lock.by)}, so a run may be changing these objects. ` +
-        "Wait until it ends; if it was killed, run pulumi cancel. Then try again.",
-    );
-  if (lock.state === "unknown" && !ignoreLock)
-    throw new CommandFailure(
-      `${nothing}the command cannot see whether a run is in progress on the stack ${name}: ${lock.why}. ` +
-        "If you are sure that no run is in progress, try again with --ignore-lock.",
-    );
-};
-
-const notesOf = ({
-  gaps,
-  lock,
-  names: { project, stack },
-  states: { own, complete },
-}: Inventory): readonly string[] => {
-  const name = `${project}/${stack}`;
-  const isEmpty = ownershipsOf(own).length === 0;
-  return [
-    ...gaps,
-    ...(lock.state === "locked"
-      ? [
-          `${name} is locked${byText(lock.by)}: the list may include objects that a run is creating now.`,
-        ]
-      : []),
-    ...(isEmpty
-      ? [
-          `The state of ${name} contains no Ownership: the stack has not created anything yet, or was destroyed. Objects that carry its name come from an earlier state, or from another stack with the same name.`,
-        ]
-      : []),
-    ...(complete
-      ? []
-      : [
-          "The command could not read every stack in the backend; an unread stack may contain the listed objects.",
-        ]),
-  ];
-};
 
 /**
  * The accounts to look in: that of the profile, else that of the settings without one, if there are
@@ -398,16 +344,16 @@ const withSearched = async <T>(
   work: (inventory: Inventory) => Promise<T>,
 ): Promise<T> => {
   const { profile } = options;
-  const sealed = await exportStack(stack.place);
-  const explicit = profile === undefined ? [...providerSources(sealed, stack.env).keys()] : [];
-  if (explicit.length === 0) return withInventory(stack, sealed, [profile], options, work);
-  const isLeftOut = await stack.readSettings().then(
-    () => false,
-    (error: unknown) => isConversationError(error, "SETTINGS_MISSING"),
-  );
-  const document = await exportStack(stack.place, "clear");
-  const names = isLeftOut ? explicit : [undefined, ...explicit];
-  return withInventory(stack, document, names, options, work);
+  const sources = profile === undefined ? providerSources(stack.document, stack.env) : new Map();
+  const explicit: readonly string[] = [...sources.keys()];
+  const isLeftOut =
+    explicit.length > 0 &&
+    (await stack.readSettings().then(
+      () => false,
+      (error: unknown) => isConversationError(error, "SETTINGS_MISSING"),
+    ));
+  const names = isLeftOut ? explicit : [profile, ...explicit];
+  return withInventory(stack, names, options, work);
 };
 
 /**
@@ -422,12 +368,12 @@ export const runOrphans = async (options: OrphansOptions): Promise<OrphansResult
   const { ids } = options;
   const purpose = options.delete ? "delete" : options.release && "release";
   const findAndChange = async (inventory: Inventory): Promise<OrphansResult> => {
-    const kinds = inventory.accounts.flatMap(({ reading }) => reading.kinds);
+    const { kinds, gaps, notes } = inventory;
     for (const { error } of kinds) if (error) throw error;
     const orphans = orphansIn(inventory, options.release ? ids : []);
-    const known = { names, notes: notesOf(inventory), isIncomplete: inventory.gaps.length > 0 };
+    const known = { names, notes: [...gaps, ...notes], isIncomplete: gaps.length > 0 };
     if (!purpose) return { ...known, found: orphans.map(shownOrphan) };
-    await assertUnlocked(stack, options, `Nothing was ${purpose}d: `);
+    await assertNoRun(stack, options.ignoreLock);
     const chosen = chooseOrphans(orphans, purpose, inventory, ids);
     const found: FoundOrphan[] = [];
     for (const orphan of orphans) {
@@ -435,9 +381,7 @@ export const runOrphans = async (options: OrphansOptions): Promise<OrphansResult
         found.push(shownOrphan(orphan));
         continue;
       }
-      const reason = await changeOrphan(orphan, purpose, stack, () =>
-        assertUnlocked(stack, options, ""),
-      );
+      const reason = await changeOrphan(orphan, purpose, stack, options.ignoreLock);
       const isDone = reason === undefined;
       const done = purpose === "delete" ? { deleted: isDone } : { released: isDone };
       found.push({ ...shownOrphan(orphan), ...done, ...(isDone ? {} : { reason }) });

@@ -1,11 +1,10 @@
 import { lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { homedir, hostname } from "node:os";
+import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { readPlainFile } from "../../provider/kernel/files.js";
 import { isObject } from "../../provider/kernel/json.js";
-import { isRunning } from "./processes.js";
 import {
   isListedAs,
   mayBe,
@@ -22,11 +21,8 @@ export type StackLock =
       readonly state: "locked";
       /** The holder, if known. */
       readonly by?: string;
-      /** Whether the run that took the lock has certainly ended. */
-      readonly isLeft: boolean;
-      /** What shows that a run may be in progress, as text without a period. */
-      readonly why: string;
     }
+  /** Why nothing shows it, as text without a period. */
   | { readonly state: "unknown"; readonly why: string };
 
 /** A function that reads the current lock on one stack each time it is called. */
@@ -46,7 +42,7 @@ export const backendFolder = (url: string, folder: string, home = homedir()): st
 };
 
 /** Where the states are, according to Pulumi: `folder` if it is a `file://` backend. */
-export const findBackend = async ({
+const findBackend = async ({
   stack: _,
   ...place
 }: PulumiPlace): Promise<
@@ -60,25 +56,17 @@ export const findBackend = async ({
 };
 
 /** Pulumi writes its small files in place: those of a running operation are empty for an instant. */
-export const againMs = 200;
+const againMs = 200;
 
 /** Reads a lock file of a run; undefined if it is not complete, or gone by now. */
 const lockInText = (text: string | undefined): StackLock | undefined => {
   const lock = printedJson(text ?? "");
   if (!isObject(lock)) return undefined;
-  const { username, hostname: host, pid, timestamp } = lock;
+  const { username, hostname, pid, timestamp } = lock;
+  if (!Number.isInteger(pid)) return { state: "locked" };
   const since = Date.parse(String(timestamp));
   const when = Number.isNaN(since) ? "" : `, since ${new Date(since).toISOString().slice(0, 19)}Z`;
-  const by = `${username}@${host}, process ${pid}${when}`;
-  const why = !Number.isInteger(pid)
-    ? "the lock does not name its holder"
-    : host !== hostname()
-      ? `its lock was acquired on another machine (${by})`
-      : isRunning(Number(pid))
-        ? `its lock belongs to a running process (${by})`
-        : undefined;
-  const named = Number.isInteger(pid) ? { by } : {};
-  return { state: "locked", ...named, isLeft: why === undefined, why: why ?? by };
+  return { state: "locked", by: `${username}@${hostname}, process ${pid}${when}` };
 };
 
 /** A new lock file is empty for an instant; one that stays so was cut off. */
@@ -86,8 +74,8 @@ const lockInFile = async (file: string): Promise<StackLock> => {
   const read = () => lockInText(readPlainFile(file));
   const lock = read() ?? (await pause(againMs).then(read));
   if (lock) return lock;
-  const by = "a run that was interrupted while acquiring the lock";
-  if (readPlainFile(file) !== undefined) return { state: "locked", by, isLeft: true, why: by };
+  if (readPlainFile(file) !== undefined)
+    return { state: "locked", by: "a run that was interrupted while acquiring the lock" };
   // Its run may have ended since the folder was read.
   const isGone = lstatSync(file, { throwIfNoEntry: false }) === undefined;
   return isGone ? free : unknown(`its lock is unreadable: ${file}`);
@@ -102,10 +90,6 @@ const namesInFolder = async (folder: string): Promise<readonly string[]> => {
     throw error;
   }
 };
-
-/** Of several locks, one that may be in use counts most. */
-const weightOf = (lock: StackLock): number =>
-  lock.state === "free" ? 0 : lock.state === "locked" && lock.isLeft ? 1 : 2;
 
 /**
  * Reads the locks on a stack in a file backend: one file for each run.
@@ -132,7 +116,7 @@ export const lockInFolder = async (
     );
     const files = lists.flat().filter((file) => file.endsWith(".json"));
     const locks = await Promise.all(files.map(lockInFile));
-    return locks.toSorted((a, b) => weightOf(b) - weightOf(a))[0] ?? free;
+    return locks.find(({ state }) => state !== "free") ?? free;
   } catch (error) {
     return unknown(`its locks are unreadable: ${error instanceof Error ? error.message : error}`);
   }
@@ -148,8 +132,7 @@ const lockInCloud = async ({ stack, ...place }: PulumiPlace): Promise<StackLock>
     listed.find(({ name }) => mayBe(name, stack ?? ""));
   if (found?.updateInProgress === undefined)
     return unknown("Pulumi does not report whether an update is in progress");
-  const why = "the backend reports that an update is in progress";
-  return found.updateInProgress ? { state: "locked", isLeft: false, why } : free;
+  return found.updateInProgress ? { state: "locked" } : free;
 };
 
 /**

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readPlainFile } from "../../provider/kernel/files.js";
 import { isObject, jsonIn, textAt } from "../../provider/kernel/json.js";
-import { ownCommand } from "../../provider/kernel/package.js";
 import type { SettingSource } from "../../provider/service/settings.js";
 import { findProgram } from "./pulumi-cli.js";
 import { type PulumiPlace, printedJson, queryPulumi } from "./pulumi-queries.js";
@@ -17,7 +16,7 @@ const advices = [
   },
   {
     when: /load checkpoint/,
-    text: `The state file is incomplete. ${ownCommand("repair")} restores Pulumi's own copy, if there is one; otherwise, restore the file from your backups.`,
+    text: "A file of the state is incomplete. Remove an empty .attrs file, or replace the state with Pulumi's copy of it (.json.bak, or in the folder backups).",
   },
   {
     // It names the missing file, which is no reason to correct it.

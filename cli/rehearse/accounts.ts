@@ -87,10 +87,8 @@ export const readAccounts = async (
   { stack, document, config, source }: OriginalStack,
   { say, signal, ...given }: AccountReadingOptions,
 ) => {
-  const opened = await openAccounts(stack, document, accountNames({ stack, document, config }), {
-    say,
-    signal,
-  });
+  const names = accountNames({ stack, document, config });
+  const opened = await openAccounts(stack, names, { say, signal });
   const accounts: RehearsedAccount[] = [];
   const notes: string[] = [];
   try {

@@ -4,7 +4,7 @@ import type { StackStates } from "../../provider/lifecycle/ownership/stack-state
 import { ownSettings } from "../../provider/service/emulated-settings.js";
 import { describeSettings, type SettingSource } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";
-import { exportStack, type OpenStack } from "../inventory/open-stack.js";
+import type { OpenStack } from "../inventory/open-stack.js";
 import { isOurType } from "../inventory/stack-accounts.js";
 import { type ConfigEntry, stackAdvice } from "../pulumi/project-files.js";
 import { quietEnvironment } from "../pulumi/pulumi-queries.js";
@@ -39,8 +39,8 @@ export interface OriginalStack {
  * @throws CommandFailure if the stack's own state or configuration cannot be read
  */
 export const readOriginal = async (stack: OpenStack): Promise<OriginalStack> => {
-  const { place } = stack;
-  const [document, config] = await Promise.all([exportStack(place, "clear"), stack.readConfig()]);
+  const { place, document } = stack;
+  const config = await stack.readConfig();
   if (config.unread !== undefined)
     throw new CommandFailure(
       `Cannot read the stack's configuration, so nothing was done: ${config.unread}\n${stackAdvice(config.unread)}`,

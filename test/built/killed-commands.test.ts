@@ -65,7 +65,7 @@ interface Interrupted {
 const commands: Readonly<Record<string, Interrupted>> = {
   rehearse: { args: ["rehearse"], ups: 2, code: 0 },
   forecast: { args: ["forecast"], ups: 1, code: 0 },
-  drift: { args: ["drift", "--preview"], ups: 1, code: 2 },
+  drift: { args: ["drift"], ups: 0.3, code: 2 },
   "export --prove": { args: ["export", "--out", "exported", "--prove"], ups: 1.5, code: 0 },
   "import --apply": {
     args: ["import", "--apply"],
@@ -143,10 +143,11 @@ const interruptAt = async (
   }
 };
 
-/** Runs the command to its end, after a repair where it asks for one. */
+/** Runs the command to its end, after what it asks for: no lock, and a repair. */
 const rerun = async ({ args, writes }: Interrupted, TMPDIR: string) => {
   const first = await project.tool(args, { TMPDIR, CHANGED: "!" });
-  if (!writes || !first.errors.includes("conversation repair")) return first;
+  if (!writes || !/pulumi cancel|conversation repair/.test(first.errors)) return first;
+  await project.release();
   await project.tool(["repair", "--apply"], { TMPDIR });
   return project.tool(args, { TMPDIR, CHANGED: "!" });
 };

@@ -68,7 +68,7 @@ const onlyChecked: readonly (readonly [RegExp, string])[] = [
   ],
   [/^pulumi package add /, "needs a language host; plugin-languages.test.ts runs it"],
   [
-    /^npx pulumi-conversation explain --(snapshot|account|format|check)/,
+    /^npx pulumi-conversation explain --check/,
     "explain/command.test.ts runs it; without options it runs here",
   ],
   [

@@ -138,6 +138,7 @@ test("orphans finds and deletes what no state holds in the account of a provider
 
 test("repair finds what a killed run made in the account of a provider", async () => {
   const made = await killCreation(project, {}, account);
+  await project.release();
   const { output, errors } = await project.tool(["repair", "--apply", "--json"]);
   expect(JSON.parse(output).steps, errors).toContainEqual(
     expect.objectContaining({ action: "record", kind: "Channel", id: made, done: true }),

@@ -126,7 +126,7 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   forecast: [],
   explain: [],
   drift: [],
-  compare: ["live", "--save", "release.json"],
+  compare: ["live", "stack:prod"],
   orphans: [],
   repair: [],
   export: ["--out", "exported"],

@@ -1,13 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { checkSdk, diagnose, doctorReport } from "../../cli/doctor/diagnose.js";
-import {
-  checkCertificates,
-  checkClock,
-  checkProxy,
-  checkScopes,
-} from "../../cli/doctor/service-checks.js";
+import { diagnose, doctorReport } from "../../cli/doctor/diagnose.js";
+import { checkClock, checkProxy, checkScopes } from "../../cli/doctor/service-checks.js";
 import {
   checkConfigKeys,
   checkConfigSecrets,
@@ -28,11 +23,6 @@ import {
 } from "../../provider/service/settings.js";
 import { FakeHub, json, raw } from "../service/support/fake-hub.js";
 import { fakePulumi, shellScript, temporaryFolder } from "../support/temporary-folder.js";
-
-test("a folder without the SDK gets advice on how to install it", () => {
-  const check = checkSdk(temporaryFolder());
-  expect(check).toMatchObject({ status: "warn", advice: 'Run: npm install "@pulumi/pulumi@^3"' });
-});
 
 const settingCheck = (
   key: string,
@@ -92,32 +82,16 @@ test("missing scopes are reported by the operations that would be refused, and b
   expect(check.advice).toMatch(/: app\.conversation\.conversationmgr\.manage$/);
 });
 
-test("a client for bots is not advised to take the scopes of Pulumi, but reads which those are", () => {
-  const check = checkScopes([scopes.interactionManage]);
-  expect(check.status).toBe("warn");
-  expect(check.message).toBe(
-    "this client can run a bot, but cannot set up the account with Pulumi",
-  );
-  expect(check.advice).toMatch(/^For a bot, nothing is missing\. For Pulumi, use another client/);
-  expect(check.advice).toContain(`${scopes.read}, and changing it requires ${scopes.manage}`);
-  // Without the right to send, it is no client for bots.
-  expect(checkScopes([scopes.interactionRead]).message).toContain("would refuse");
-});
-
 const now = Date.parse("2026-01-01T00:00:00Z");
 
 test.each([
-  ["Thu, 01 Jan 2026 00:00:00 GMT", "ok", "the same time as the service"],
-  ["Thu, 01 Jan 2026 00:00:20 GMT", "ok", "20 s behind the service's clock"],
-  [
-    "Wed, 31 Dec 2025 23:50:00 GMT",
-    "warn",
-    "this machine's clock is 600 s ahead of the service's clock",
-  ],
-  ["soon", "skipped", "the service sends no Date header"],
+  [0, "ok", "the same time as the service"],
+  [20, "ok", "20 s behind the service's clock"],
+  [-600, "warn", "this machine's clock is 600 s ahead of the service's clock"],
   [undefined, "skipped", "the service sends no Date header"],
-])("clock, service at %s: %s", (date, status, message) => {
-  expect(checkClock(date, now)).toMatchObject({ status, message });
+])("clock, service ahead by %s s: %s", (ahead, status, message) => {
+  const theirs = ahead === undefined ? undefined : now + ahead * 1000;
+  expect(checkClock(theirs, now)).toMatchObject({ status, message });
 });
 
 test("the address of a proxy is shown without its credentials", () => {
@@ -126,13 +100,6 @@ test("the address of a proxy is shown without its credentials", () => {
     NO_PROXY: "a",
   });
   expect(check.message).toBe("calls use the proxy proxy.example.com:8080, except calls to a");
-});
-
-test.each([
-  ["not checked", { NODE_TLS_REJECT_UNAUTHORIZED: "0" }, "warn"],
-  ["of a file that is missing", { NODE_EXTRA_CA_CERTS: "/nowhere/ca.pem" }, "fail"],
-])("certificates %s: %s", (_, env, status) => {
-  expect(checkCertificates(env).status).toBe(status);
 });
 
 test("the stack's configuration is read with what is encrypted, other shapes passed over", () => {
@@ -218,10 +185,10 @@ test("values that a program keeps in our namespace are named, not judged", () =>
 
 test("secrets in clear text are a warning with the command, without the secret", () => {
   const check = checkConfigSecrets(
-    entries({ "conversation:clientSecret": "canary", "conversation:eu.clientsecret": "canary" }),
+    entries({ "conversation:clientSecret": "canary", "conversation:eu.clientSecret": "canary" }),
   );
   expect(check.status).toBe("warn");
-  expect(check.message).toContain("conversation:clientSecret, conversation:eu.clientsecret");
+  expect(check.message).toContain("conversation:clientSecret, conversation:eu.clientSecret");
   expect(check.advice).toContain("pulumi config set --secret conversation:clientSecret");
   expect(JSON.stringify(check)).not.toContain("canary");
 });
@@ -269,21 +236,6 @@ test.each([
   if (!said.includes("no stack selected"))
     expect(stackAdvice(said)).not.toContain("Select a stack");
 });
-
-test.each([
-  ["shop:deskPassword", "hunter2-and-more", true],
-  ["shop:apiKey", "0123456789ab", true],
-  ["shop:tokenUrl", "https://login.example.com", false],
-  ["shop:deskPassword", "x", false],
-  ["shop:address", "kiosk-berlin-01", false],
-])(
-  "a value of the program that looks like a secret: %s = %s, reported: %s",
-  (key, text, isReported) => {
-    const { status, message } = checkConfigSecrets(new Map([[key, { text, secret: false }]]));
-    expect([status, message.includes(key)]).toEqual(isReported ? ["warn", true] : ["ok", false]);
-    expect(message).not.toContain("hunter2");
-  },
-);
 
 const grantingScope = (scope: string) =>
   json(200, { access_token: "the-token", expires_in: 300, scope });
@@ -367,8 +319,7 @@ test("refused credentials fail the token, and the secret stays hidden", async ()
   const { ok, checks } = await diagnose({ folder: temporaryFolder(), env });
   expect(ok).toBe(false);
   expect(statusOf(checks, "token")).toBe("fail");
-  for (const name of ["service", "stack-objects"])
-    expect(checks).toContainEqual(expect.objectContaining({ name, message: "no token" }));
+  expect(checks).toContainEqual(expect.objectContaining({ name: "service", message: "no token" }));
   expect(checks.find(({ name }) => name === "token")).toMatchObject({
     message: expect.stringContaining("Check conversation:clientId"),
     advice: "",
@@ -395,17 +346,15 @@ test.each([
   const { env } = await service({ listStatus });
   const { checks } = await diagnose({ folder: temporaryFolder(), env });
   expect(statusOf(checks, "service")).toBe(status);
-  const skipped = { name: "stack-objects", message: "the service check did not pass" };
-  expect(checks).toContainEqual(expect.objectContaining(skipped));
 });
 
-test("a service that does not answer is reported with its setting", async () => {
+test("a service that does not answer is reported with its address", async () => {
   const { env } = await service();
   const gone = { ...env, CONVERSATION_BASE_URL: "http://127.0.0.1:1/v3" };
   const { checks } = await diagnose({ folder: temporaryFolder(), env: gone });
   const check = checks.find(({ name }) => name === "service");
   expect(check).toMatchObject({ status: "fail" });
-  expect(check?.advice).toContain("CONVERSATION_BASE_URL");
+  expect(check?.message).toContain("127.0.0.1:1");
 });
 
 test("settings come from the named stack where the environment has none", async () => {
@@ -484,7 +433,6 @@ test.each([
 test.each([
   ["CONVERSATION_BASEURL", "CONVERSATION_BASE_URL"],
   ["CONVERSATON_PLAN", "CONVERSATION_PLAN"],
-  ["CONVERSATION_EU_CLIENTSECRET", "CONVERSATION_EU_CLIENT_SECRET"],
   ["CONVERSATION_EU_PLAN", undefined],
   ["CONVERSATION_CONTROL_SECRET", undefined],
   ["CONVERSATION_CONTROL_URL", undefined],

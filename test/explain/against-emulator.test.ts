@@ -7,7 +7,7 @@ import {
   type MessageRoute,
   setUpObjects,
 } from "../../cli/explain/explanation.js";
-import { sourceObject } from "../../cli/inventory/account-source.js";
+import { objectInputs } from "../../cli/inventory/object-inputs.js";
 import { startEmulator } from "../../emulator/index.js";
 import { neutralVendor } from "../../provider/definition/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
@@ -300,7 +300,7 @@ const check = async (objects: SetUpSnapshot): Promise<void> => {
   const wire = setUpObjects(
     resources.flatMap((definition) =>
       (objects[definition.collection] ?? []).map((object) =>
-        sourceObject(definition, String(object.id), object, neutralVendor),
+        objectInputs(definition, String(object.id), object, neutralVendor),
       ),
     ),
   );

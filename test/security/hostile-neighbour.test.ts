@@ -5,7 +5,6 @@ import { ensurePulumi, release } from "../../cli/get-pulumi/get-pulumi.js";
 import { whileAlone } from "../../cli/inventory/open-stack.js";
 import { lockInFolder } from "../../cli/pulumi/locks.js";
 import { privateFolder } from "../../cli/pulumi/own-folders.js";
-import { cutOffFiles } from "../../cli/repair/remains.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { bucketFilePath, fileBuckets } from "../../provider/pacing/bucket-store.js";
 import {
@@ -52,7 +51,6 @@ const lookers = {
     ensurePulumi({ progress: progressOn({ write: () => {} }), env, ways: [] }),
   backend: async ({ folder }: Shared) => {
     await lockInFolder(folder, stack.project, stack.stack);
-    await cutOffFiles(folder, stack.project);
   },
 } as const;
 
@@ -68,8 +66,6 @@ const places: readonly (readonly [string, Looker])[] = [
   ["pulumi-conversation/buckets.sqlite-journal", "buckets"],
   [`pulumi-conversation/pulumi/${release.version}.lock`, "pulumi"],
   [".pulumi/locks/organization/shop/prod/x.json", "backend"],
-  [".pulumi/stacks/shop/prod.json", "backend"],
-  [".pulumi/stacks/shop/prod.json.attrs", "backend"],
 ];
 
 const sharedFolder = (parent: string = temporaryFolder()): Shared => {

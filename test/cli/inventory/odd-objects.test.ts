@@ -1,13 +1,11 @@
 import { createServer } from "node:http";
-import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { runCompare, saveAccount } from "../../../cli/compare/comparison.js";
+import { runCompare } from "../../../cli/compare/comparison.js";
 import { programSource, projectReadme } from "../../../cli/export/program-files.js";
 import { planProgram } from "../../../cli/export/program-plan.js";
 import { runExport } from "../../../cli/export/run-export.js";
 import { importFileText } from "../../../cli/import/import-entries.js";
-import { savedAccount } from "../../../cli/inventory/account-source.js";
 import { objectInputs } from "../../../cli/inventory/object-inputs.js";
 import { createService, type EmulatedService } from "../../../emulator/hub/service.js";
 import { createRequestListener, paths } from "../../../emulator/listener.js";
@@ -76,7 +74,7 @@ const withUnknown = (value: unknown, name: string, of: unknown): unknown => {
 const vendor = { platformName: "acme" };
 const project = { project: "taken", stack: "prod" };
 
-test("no value of a member that no definition knows is in a file of an export, an import or a saved account", () =>
+test("no value of a member that no definition knows is in a file of an export or an import", () =>
   fc.assert(
     fc.property(randomAccount, names, hidden, (account, name, of) => {
       const kinds = resources.map((definition) => ({
@@ -91,19 +89,15 @@ test("no value of a member that no definition knows is in a file of an export, a
       const objects = kinds.flatMap(({ definition, objects: found }) =>
         [...found].map(([id, wire]) => objectInputs(definition, id, wire, vendor)),
       );
-      const reading = { kinds, readAt: "2026-01-01", baseUrl: "x", consistent: true };
-      const kept = savedAccount(reading, vendor);
       const plan = planProgram(objects, {});
       const { text, secrets } = programSource(plan);
       const written = [
         text,
         projectReadme(project, plan, secrets),
         importFileText(plan.declared, { ownership: "o" }, project),
-        JSON.stringify(kept),
       ].join("\n");
       expect(written).not.toContain(canary);
       expect(written).not.toContain(String(canaryNumber));
-      expect(kept.kinds.flatMap((kind) => kind.objects)).toHaveLength(objects.length);
       for (const object of objects) expect(object.undeclared).toContain(topOf(name));
     }),
   ));
@@ -174,8 +168,7 @@ test("no id leads a call astray, and no object whose id no call can use is passe
       };
       const where = { folder, env };
       const { plan } = await runExport({ ...where, out: "shop" });
-      await saveAccount("live", join(folder, "saved.json"), where);
-      const compared = await runCompare(join(folder, "saved.json"), "live", where);
+      const compared = await runCompare("live", "live", where);
       await hub.close();
       expect(hub.asked.filter((call) => !known.has(call))).toEqual([]);
       const skipped = plan.skipped.filter(

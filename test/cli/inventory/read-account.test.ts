@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { savedAccount } from "../../../cli/inventory/account-source.js";
 import { accessService } from "../../../cli/inventory/open-account.js";
 import { type AccountReading, readAccount } from "../../../cli/inventory/read-account.js";
 import { startEmulator } from "../../../emulator/index.js";
@@ -171,33 +170,6 @@ test("a cancelled reading ends at once", async () => {
   const reading = readAccount(session, { signal: cancel.signal });
   cancel.abort();
   await expect(reading).rejects.toMatchObject({ code: "CANCELLED" });
-});
-
-test("a saved reading holds every object and no secret", async () => {
-  const { session, control, make } = await hub();
-  await control.control("PUT", "/switches", { secrets: "echo" });
-  const basicAuth = { username: "hub", password: "canary-1" };
-  await make("Authentication", { name: "basic", type: "basic", basicAuth });
-  const oauth2 = {
-    tokenRequestUrl: "https://x.example.com/token",
-    method: "POST",
-    headers: [{ name: "X-Key", value: "canary-3" }],
-    payload: "canary-2",
-    accessTokenPath: "$.token",
-  };
-  await make("Authentication", { name: "oauth", type: "oauth2", oauth2 });
-  const snapshot = (await control.control("GET", "/snapshot")) as {
-    readonly objects: { readonly authentications: readonly object[] };
-  };
-  Object.assign(snapshot.objects.authentications.at(-1) ?? {}, { later: "canary-4" });
-  await control.control("PUT", "/snapshot", snapshot);
-  const kept = savedAccount(await readAccount(session), session.settings);
-  expect(JSON.stringify(kept)).not.toContain("canary");
-  expect(kept.kinds.map(({ kind }) => kind)).toEqual(resources.map(({ kind }) => kind));
-  expect(kept.kinds[0]?.objects).toMatchObject([
-    { name: "basic", fields: { basicAuth: { username: "hub" } } },
-    { name: "oauth", fields: { oauth2: { method: "POST" } } },
-  ]);
 });
 
 /** Settings of a service that is not there. */

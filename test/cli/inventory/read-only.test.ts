@@ -30,7 +30,7 @@ const disordered = async (): Promise<StackSandbox> => {
 const line = fc.oneof(
   fc.tuple(
     fc.constant("drift"),
-    fc.subarray(["--preview", "--managed-only", "--stack=prod"]),
+    fc.subarray(["--managed-only", "--stack=prod"]),
     fc.constantFrom<readonly string[]>([], ["--json"], ["--markdown"]),
   ),
   fc.tuple(
@@ -46,12 +46,12 @@ const line = fc.oneof(
   fc.tuple(
     fc.constant("compare"),
     fc.subarray(["--stack=prod"]),
-    fc.constantFrom<readonly string[]>(["live", "stack:prod"], ["prod", "live", "--json"]),
+    fc.constantFrom<readonly string[]>(["live", "stack:prod"], ["live", "stack:prod", "--json"]),
   ),
 );
 
 /** What Pulumi is asked changes nothing: `--show-secrets` only shows. */
-const reading = /^(whoami|stack --show-name|stack ls|stack export|config --json|preview) ?/;
+const reading = /^(whoami|stack --show-name|stack ls|stack export|config --json) ?/;
 
 const asIn = async (box: StackSandbox, args: readonly string[]) => {
   const { session, written } = recordedSession();
