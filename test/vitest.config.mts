@@ -19,7 +19,6 @@ const longest = [
   "rehearse",
   "interruption",
   "plugin-accounts",
-  "secret-places",
   "quickstart",
   "repair",
   "engine",

@@ -34,7 +34,7 @@ export class SearchedProject implements AsyncDisposable {
     clientSecret: string,
     settings: Readonly<Record<string, string>> = {},
     otherSecrets: readonly string[] = [],
-    program = declaredProgram,
+    more = "",
   ): Promise<SearchedProject> {
     const emulator = await startEmulator();
     const wire = await Wire.open();
@@ -48,7 +48,7 @@ export class SearchedProject implements AsyncDisposable {
       clientSecret,
     });
     const all = { ...environment, CONVERSATION_BURST: "100", ...settings };
-    const project = await cliProject(program, all, { ownCache: true });
+    const project = await cliProject(declaredProgram + more, all, { ownCache: true });
     const secrets = [marker, clientSecret, ...otherSecrets];
     const searched = new SearchedProject(emulator, wire, project, secrets);
     await searched.setClientSecret(clientSecret);
@@ -77,11 +77,8 @@ export class SearchedProject implements AsyncDisposable {
   }
 
   /** Runs a command of this package. */
-  async command(
-    args: readonly string[],
-    environment: Readonly<Record<string, string>> = {},
-  ): ReturnType<CliProject["tool"]> {
-    const result = await this.project.tool(args, environment);
+  async command(args: readonly string[], word: string): ReturnType<CliProject["tool"]> {
+    const result = await this.project.tool(args, formsEnvironment(word));
     this.#printed += result.output + result.errors;
     return result;
   }
@@ -133,10 +130,11 @@ for (const { kind, name, values } of JSON.parse(process.env.FORMS)) {
 }
 `;
 
-/** The environment of that program; another word is another value of every secret. */
+/** The environment of that program, which may read `WORD` and `HUSHED`; another word is another value of every secret. */
 const formsEnvironment = (word: string): Readonly<Record<string, string>> => {
   const forms = setUpOrder(resources)
     .flatMap(formsOf)
     .map(({ definition, name, values }) => ({ kind: definition.kind, name, values }));
-  return { FORMS: JSON.stringify(forms).replaceAll(`"${marker} `, `"${marker} ${word} `) };
+  const FORMS = JSON.stringify(forms).replaceAll(`"${marker} `, `"${marker} ${word} `);
+  return { FORMS, WORD: word, HUSHED: `${marker} ${word} environment` };
 };
