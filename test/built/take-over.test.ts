@@ -1,12 +1,15 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterEach, expect, test } from "vitest";
 import { type CliProject, cliProject, withoutPace } from "../support/cli-project.js";
 import { guideCommands, guidePrograms } from "../support/guide-commands.js";
 import { leakingFiles } from "../support/left-behind.js";
 import { type OddAccount, oddAccount, oddCanary, oddId } from "../support/odd-account.js";
+import { killTree } from "../support/processes.js";
 import {
   type ShownSecrets,
   type StrictService,
@@ -14,69 +17,6 @@ import {
 } from "../support/strict-service.js";
 import { shellScript } from "../support/temporary-folder.js";
 import { toolLine } from "../support/tool-process.js";
-
-/**
- * A program as a person writes it who knows an account: every object of `account.json` under a name of its
- * own, what it refers to as variables, and nothing of what only the service knows. It adopts all of them.
- */
-const adoptingProgram = `
-const { readFileSync } = require("node:fs");
-const hub = require("pulumi-conversation");
-
-const account = JSON.parse(readFileSync("account.json", "utf8"));
-const made = new Map();
-const at = (reference) => reference && made.get(reference.id);
-const map = (list) => list && Object.fromEntries(list.map(({ name, value }) => [name, value]));
-
-const declare = (collection, Kind, argsOf) =>
-  account[collection].forEach((object, place) => {
-    const args = { ...argsOf(object), active: object.active, adopt: object.id };
-    made.set(object.id, new Kind(collection + "-" + place, args));
-  });
-
-declare("authentications", hub.Authentication, ({ name, basicAuth, oauth2 }) => ({
-  name,
-  ...(basicAuth ? { basicAuth } : { oauth2: { ...oauth2, headers: map(oauth2.headers) } }),
-}));
-declare("clientapplications", hub.ClientApplication, ({ name, roles }) => ({
-  name,
-  roles: roles.map(({ queue, authentication, headers, ...role }) => ({
-    ...role,
-    authentication: at(authentication),
-    headers: map(headers),
-  })),
-}));
-declare("participants", hub.Participant, ({ name, type, application, intents, options }) => ({
-  ...{ name, type, application: at(application) },
-  intents: intents && intents.intent,
-  options: map(options),
-}));
-declare("channels", hub.Channel, ({ type, displayName, icon }) => ({ type, displayName, icon }));
-declare("orchestrations", hub.Orchestration, ({ name, applications }) => {
-  const { customerConfiguration, botConfiguration, agentConfiguration } = applications;
-  const bots = botConfiguration && botConfiguration.bots.map((bot) => ({
-    application: at(bot),
-    participant: at(bot.participant),
-    onEscalation: { agent: at(bot.onEscalation.agent) },
-  }));
-  return {
-    name,
-    applications: {
-      customerConfiguration: { customer: at(customerConfiguration.customer) },
-      ...(bots ? { botConfiguration: { ...botConfiguration, bots } } : {}),
-      agentConfiguration: { agents: agentConfiguration.agents.map(at) },
-    },
-  };
-});
-declare("accounts", hub.Account, ({ name, address, channel, chatConfigurations, attributes }) => ({
-  ...{ name, address, channel: at(channel), attributes: map(attributes) },
-  chatConfigurations: {
-    timeout: chatConfigurations.timeout,
-    entryPoint: chatConfigurations.entryPoint.id,
-    orchestration: at(chatConfigurations.orchestration),
-  },
-}));
-`;
 
 const root = join(__dirname, "..", "..");
 
@@ -87,14 +27,14 @@ afterEach(async () => {
   await service?.close();
 });
 
-/** 60 objects that others made in a service that shares no code with the emulator, and a project before it. */
-const account = async (secrets: ShownSecrets, program = ""): Promise<OddAccount> => {
+/** 18 objects that others made in a service that shares no code with the emulator, and a project before it. */
+const account = async (secrets: ShownSecrets, stack: string): Promise<OddAccount> => {
   service = await startStrictService(secrets);
-  const objects = oddAccount();
+  const objects = oddAccount(3);
   for (const [collection, list] of Object.entries(objects))
     for (const object of list) service.plant(collection, { ...object, id: String(object.id) });
   const free = { CONVERSATION_PLAN: "enterprise", ...withoutPace };
-  project = await cliProject(program, { ...service.environment, ...free }, { stack: "own" });
+  project = await cliProject("", { ...service.environment, ...free }, { stack });
   const compiler = join("node_modules", "typescript");
   symlinkSync(join(root, compiler), join(project.folder, compiler));
   return objects;
@@ -116,15 +56,6 @@ const succeeds = async (args: readonly string[], environment = {}): Promise<stri
 /** That the compiler takes such programs is shown by those of many accounts. */
 const showsNoSecret = (): void =>
   expect(leakingFiles(join(project.folder, "shop"), [oddCanary])).toEqual([]);
-
-/** Exports, and sets the secrets. */
-const prepared = async (): Promise<void> => {
-  const exported = await project.tool(["export", "--out", "shop", "--json"]);
-  expect(exported.code, exported.errors).toBe(0);
-  const { secrets } = JSON.parse(exported.output) as { secrets: readonly { key: string }[] };
-  await succeeds(["stack", "init", "prod"]);
-  await succeeds(["config", "set-all", ...set(secrets.map(({ key }) => key))]);
-};
 
 const set = (keys: readonly string[]) => keys.flatMap((key) => ["--secret", `${key}=any-value`]);
 
@@ -157,7 +88,7 @@ const readersPrograms = (): string => {
 };
 
 test("masked secrets: the guide, command by command as it stands, and nothing changes", async () => {
-  await account("mask");
+  await account("mask", "own");
   const login = { id: oddId(1, 90), name: "Desk login", type: "basic" };
   const basicAuth = { username: "hub", password: `${oddCanary}-desk` };
   service.plant("authentications", { ...login, basicAuth });
@@ -215,50 +146,49 @@ test("masked secrets: the guide, command by command as it stands, and nothing ch
   await deletesOneAlone();
 });
 
-test("echoed secrets, through the command import, which shows first", async () => {
-  await account("echo");
-  await prepared();
-  const shown = await project.tool(["import"], {}, "shop");
-  expect(shown.output).toContain("Nothing was imported");
-  expect(await succeeds(["stack", "export"])).not.toContain("dynamic/conversation");
-  const passphrase = { PULUMI_CONFIG_PASSPHRASE: "another" };
-  const locked = await project.tool(["import", "--apply"], passphrase, "shop");
-  expect([locked.code, locked.errors]).toEqual([1, expect.stringContaining("passphrase")]);
-  showsNoSecret();
-  expect(await succeeds(["stack", "export"])).not.toContain("dynamic/conversation");
-  expect((await project.tool(["import", "--apply"], {}, "shop")).errors).toContain(
-    "Imported 60 objects",
+/** What the state holds of the service, and what it notes as under way. */
+const held = (known: readonly string[]) => {
+  const { resources = [], pending_operations: pending = [] } = Object(
+    JSON.parse(project.state()).checkpoint.latest,
   );
-  await succeeds(["preview", "--expect-no-changes"]);
-  const again = await project.tool(["import", "--apply"], {}, "shop");
-  expect([again.code, again.output]).toEqual([0, expect.stringContaining("Nothing is left")]);
-  expect(writes()).toEqual([]);
-});
+  const ids: string[] = resources.flatMap(({ id }: { id?: string }) => id ?? []);
+  return { ids: ids.filter((id) => known.includes(id)).sort(), pending };
+};
 
-/** Members of odd objects that the schema does not have: no PUT writes them back. */
-const unknown = ["region", "tags", "later", "vendorKey", "queue", "shade"];
+const apply = ["import", "--apply"];
 
-/** Entries of lists of names and values in one order: it means nothing. */
-const byName = (object: unknown): unknown =>
-  JSON.parse(JSON.stringify(object), (key, value) => {
-    if (unknown.includes(key)) return undefined;
-    return key === "options" && Array.isArray(value)
-      ? value.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      : value;
-  });
+/** An import that is killed, with all that it started, when Pulumi has the lock. */
+const killImport = async (): Promise<void> => {
+  const locks = join(project.folder, "backend", ".pulumi", "locks", "organization", "shop", "prod");
+  const child = project.startTool(apply);
+  const ended = once(child, "exit");
+  while (!existsSync(locks) || readdirSync(locks).length === 0) await pause(3);
+  killTree(child);
+  await ended;
+};
 
-test("a program written by hand adopts all of it: nothing is made, what it does not say stays", async () => {
-  const objects = await account("mask", adoptingProgram);
-  writeFileSync(join(project.folder, "account.json"), JSON.stringify(objects));
-  await project.succeed(["up", "--yes", "--skip-preview"]);
-  expect(writes().filter(({ method }) => method !== "PUT")).toEqual([]);
-  await project.succeed(["preview", "--expect-no-changes"]);
-  for (const [collection, list] of Object.entries(objects)) {
-    const now = service.objects(collection);
-    expect(now.map(({ id }) => id)).toEqual(list.map(({ id }) => id));
-    for (const [place, { description, modified: _, ...before }] of list.entries()) {
-      expect(byName(now[place])).toMatchObject(Object(byName(before)));
-      expect(now[place]?.description).toContain(String(description ?? ""));
-    }
+test("echoed secrets, through the command import, which shows first; killed, it goes on after a repair: nothing is lost, nothing is there twice", async () => {
+  const objects = await account("echo", "prod");
+  const ids = Object.values(objects).flatMap((list) => list.map(({ id }) => String(id)));
+  const shown = await project.tool(["import"]);
+  expect(shown.output).toContain("Nothing was imported");
+  const locked = await project.tool(apply, { PULUMI_CONFIG_PASSPHRASE: "another" });
+  expect([locked.code, locked.errors]).toEqual([1, expect.stringContaining("passphrase")]);
+  expect(held(ids)).toEqual({ ids: [], pending: [] });
+
+  await killImport();
+  let next = await project.tool(apply);
+  if (next.code !== 0) {
+    expect(next.errors).toContain("conversation repair");
+    expect(await project.tool(["repair", "--apply"])).toMatchObject({ code: 0 });
+    next = await project.tool(apply);
   }
+  expect(next.code, next.errors).toBe(0);
+  expect(held(ids)).toEqual({ ids: ids.toSorted(), pending: [] });
+  const again = await project.tool(apply);
+  expect([again.code, again.output]).toEqual([0, expect.stringContaining("Nothing is left")]);
+  const drift = await project.tool(["drift"]);
+  expect(drift.code, drift.output).toBe(0);
+  expect(leakingFiles(project.folder, [oddCanary])).toEqual([]);
+  expect(writes()).toEqual([]);
 });

@@ -67,7 +67,7 @@ test("nothing is loaded for traces that nobody wants", async () => {
   // Writes what loaded each module of a provider's process, when the engine ends it.
   writeFileSync(
     preload,
-    `if (process.argv[1].includes("dynamic-provider")) process.once("SIGINT", () => {
+    `if (process.argv[1]?.includes("dynamic-provider")) process.once("SIGINT", () => {
       const loaded = Object.entries(require.cache).map(([path, { parent }]) => [path, parent?.filename ?? ""]);
       require("node:fs").writeFileSync(${JSON.stringify(seen)}, JSON.stringify(loaded));
       process.exit(0);
