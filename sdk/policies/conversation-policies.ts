@@ -12,28 +12,9 @@ import { kindOfToken } from "../../provider/kernel/type-tokens.js";
 import { resources as definitions } from "../../provider/resources/index.js";
 import { isLoopback } from "../../provider/service/addresses.js";
 import { settingTable } from "../../provider/service/settings.js";
-import {
-  Account,
-  Authentication,
-  ClientApplication,
-  Orchestration,
-  Participant,
-} from "../resources.js";
-import {
-  applicationsById,
-  areAllAmong,
-  classFor,
-  knownItems,
-  ownApplication,
-  type Place,
-  placesOf,
-  policyNotes,
-  resourcesOfClass,
-  rolesOf,
-  type StackFile,
-  stackFileIn,
-  whereKnown,
-} from "./policy-parts.js";
+import { Account, Authentication, ClientApplication } from "../resources.js";
+import { classFor, knownItems, policyNotes, whereKnown } from "./policy-parts.js";
+import { type StackFile, stackFileIn } from "./stack-file.js";
 
 /**
  * `account-protected`: accounts have the `protect` option, so that no run deletes them by mistake.
@@ -51,144 +32,6 @@ export const accountProtected: ResourceValidationPolicy = {
       report(
         "The account is not protected: if the program no longer declares it, the next run deletes it, and customers cannot reach anyone. Add the protect option.",
       );
-  },
-};
-
-/** What is wrong with a participant by itself; with several applications to choose from, one may fit. */
-const wrongRole = (participant: PolicyResource): string | undefined => {
-  const type = whereKnown(() => participant.asType(classFor(participant, Participant))?.type);
-  const own = resourcesOfClass(ClientApplication, participant.propertyDependencies.application);
-  const roles = own.map(rolesOf);
-  if (!type || own.length === 0 || roles.some((each) => !each || each.includes(type)))
-    return undefined;
-  const named = own.map(({ name }) => name).join(" or ");
-  return `Participant ${participant.name} is a ${type}, but its client application ${named} has no ${type} role (it has ${roles.flat().join(", ")}), so no messages reach the bot.`;
-};
-
-/** Whether a bot of the orchestration may stand for this participant, as far as is known. */
-const mayBeNamed = (participant: PolicyResource, orchestration: PolicyResource): boolean => {
-  const places = placesOf(orchestration);
-  const named = resourcesOfClass(
-    ClientApplication,
-    orchestration.propertyDependencies.applications,
-  );
-  const bots = places.find(({ place }) => place === "bot")?.ids ?? [];
-  const own = ownApplication(participant);
-  if (own !== undefined && bots.length > 0 && !bots.includes(undefined)) return bots.includes(own);
-  const resources = resourcesOfClass(
-    ClientApplication,
-    participant.propertyDependencies.application,
-  );
-  return (
-    resources.length === 0 ||
-    resources.some(({ urn }) => named.some((application) => application.urn === urn)) ||
-    !areAllAmong(named, places)
-  );
-};
-
-const applicationName = (participant: PolicyResource): string =>
-  resourcesOfClass(ClientApplication, participant.propertyDependencies.application)
-    .map(({ name }) => name)
-    .join(" or ") || `${ownApplication(participant)}`;
-
-/**
- * `bots-match-participants`: each bot uses its participant's application, which has the role for
- * the participant's type.
- */
-export const botsMatchParticipants: StackValidationPolicy = {
-  ...policyNotes(
-    "bots-match-participants",
-    "Bots match their participants",
-    "Each bot in an orchestration uses its participant's client application, and that application has the role for the participant's type.",
-    "Set the bot's application to its participant's application, and add the role for the participant's type to that application.",
-  ),
-  severity: "high",
-  validateStack: ({ resources }, report) => {
-    for (const participant of resourcesOfClass(Participant, resources)) {
-      const wrong = wrongRole(participant);
-      if (wrong) report(wrong, participant.urn);
-    }
-    for (const orchestration of resourcesOfClass(Orchestration, resources))
-      for (const participant of resourcesOfClass(
-        Participant,
-        orchestration.propertyDependencies.applications ?? [],
-      ))
-        if (!mayBeNamed(participant, orchestration))
-          report(
-            `Bot ${participant.name} belongs to client application ${applicationName(participant)}, but no bot in orchestration ${orchestration.name} uses that application.`,
-            orchestration.urn,
-          );
-  },
-};
-
-/** What an orchestration names, and what is known about it. */
-interface Named {
-  readonly orchestration: PolicyResource;
-  readonly places: readonly Place[];
-  readonly applications: readonly PolicyResource[];
-  readonly byId: ReadonlyMap<string, PolicyResource>;
-}
-
-const hasOneOf = (application: PolicyResource, roles: readonly string[]): boolean =>
-  rolesOf(application)?.some((role) => roles.includes(role)) ?? true;
-
-/** Applications whose ID is in a place for which they have no role. */
-const misplaced = ({ orchestration, places, byId }: Named): readonly string[] =>
-  places.flatMap(({ place, roles, ids }) =>
-    [...new Set(ids)]
-      .flatMap((id) => (id === undefined ? [] : (byId.get(id) ?? [])))
-      .filter((application) => !hasOneOf(application, roles))
-      .map(
-        ({ name }) =>
-          `Client application ${name} is the ${place} in orchestration ${orchestration.name}, but does not have the required role (${roles.join(" or ")}).`,
-      ),
-  );
-
-/** Applications that are named, and fit no place at all. */
-const withoutPlace = ({ orchestration, places, applications }: Named): readonly string[] => {
-  const roles = places.flatMap((place) => place.roles);
-  return applications
-    .filter((application) => places.length > 0 && !hasOneOf(application, roles))
-    .map(
-      (application) =>
-        `Orchestration ${orchestration.name} uses client application ${application.name} (${rolesOf(application)?.join(", ")}), but needs none of that application's roles.`,
-    );
-};
-
-/** Places that no application can fill; one that is not of this stack, or not known yet, may be the one that fits. */
-const unfilled = ({ orchestration, places, applications }: Named): readonly string[] => {
-  if (applications.length === 0 || !areAllAmong(applications, places)) return [];
-  return places
-    .filter(({ roles }) => !applications.some((application) => hasOneOf(application, roles)))
-    .map(
-      ({ place, roles }) =>
-        `No client application in orchestration ${orchestration.name} has a role for the ${place} (${roles.join(" or ")}).`,
-    );
-};
-
-/**
- * `roles-match-orchestration`: each client application in an orchestration has a role for its
- * place.
- */
-export const rolesMatchOrchestration: StackValidationPolicy = {
-  ...policyNotes(
-    "roles-match-orchestration",
-    "Roles match the orchestration",
-    "The client applications in an orchestration have the roles that the orchestration requires.",
-    "Give the application the required role: customer for the customer, custom_bot or platform_bot for a bot, custom_agent or platform_agent for an agent.",
-  ),
-  severity: "high",
-  validateStack: ({ resources }, report) => {
-    const byId = applicationsById(resources);
-    for (const orchestration of resourcesOfClass(Orchestration, resources)) {
-      const applications = resourcesOfClass(
-        ClientApplication,
-        orchestration.propertyDependencies.applications,
-      );
-      const named = { orchestration, applications, byId, places: placesOf(orchestration) };
-      for (const text of [...misplaced(named), ...withoutPlace(named), ...unfilled(named)])
-        report(text, orchestration.urn);
-    }
   },
 };
 
@@ -317,68 +160,6 @@ export const noBasicAuthentication: ResourceValidationPolicy = {
     })(of, report),
 };
 
-/** A role that signs in with an authentication, known by the resource or by the ID alone. */
-interface SignIn {
-  readonly authentication: string;
-  readonly application: string;
-  /** The role, or the application if it is not known which role. */
-  readonly user: string;
-}
-
-/** The IDs that roles name; those that a preview does not know yet are left out. */
-const byId = (application: PolicyResource): readonly SignIn[] =>
-  knownItems(() => application.asType(classFor(application, ClientApplication))?.roles).flatMap(
-    (role) => {
-      const { name } = application;
-      const authentication = whereKnown(() => role.authentication);
-      const user = `${name}.${whereKnown(() => role.name)}`;
-      return typeof authentication === "string"
-        ? [{ authentication, application: name, user }]
-        : [];
-    },
-  );
-
-/** The resources that the roles of an application refer to: known before they have an ID. */
-const byResource = ({ name, propertyDependencies }: PolicyResource): readonly SignIn[] =>
-  resourcesOfClass(Authentication, propertyDependencies.roles).map(({ urn }) => ({
-    authentication: urn,
-    application: name,
-    user: name,
-  }));
-
-const shared = (signIns: readonly SignIn[]): readonly (readonly SignIn[])[] =>
-  [...Map.groupBy(signIns, ({ authentication }) => authentication).values()].filter(
-    (users) => users.length > 1,
-  );
-
-const applicationsOf = (users: readonly SignIn[]): string =>
-  [...new Set(users.map(({ application }) => application))].sort().join();
-
-/** What roles of one application share shows by ID only, what applications share by resource, too. */
-const sharedAmong = (applications: readonly PolicyResource[]): readonly (readonly SignIn[])[] => {
-  const known = shared(applications.flatMap(byId));
-  const seen = new Set(known.map(applicationsOf));
-  const others = shared(applications.flatMap(byResource));
-  return [...known, ...others.filter((users) => !seen.has(applicationsOf(users)))];
-};
-
-/** `no-shared-authentication`: each role has its own authentication. */
-export const noSharedAuthentication: StackValidationPolicy = {
-  ...policyNotes(
-    "no-shared-authentication",
-    "No shared authentication",
-    "Each role has its own authentication.",
-    "Declare an authentication for each role.",
-  ),
-  severity: "medium",
-  validateStack: ({ resources }, report) => {
-    for (const users of sharedAmong(resourcesOfClass(ClientApplication, resources)))
-      report(
-        `${users.map(({ user }) => user).join(" and ")} use the same authentication, so whoever runs one callback can pose as the service to another.`,
-      );
-  },
-};
-
 /** A shorter text occurs in many files without being the secret. */
 const leastLength = 6;
 
@@ -427,18 +208,19 @@ const secretsOf = ({ type, props }: PolicyResource): readonly (readonly [string,
   });
 };
 
-/** Whether a secret is the whole of a value in a line of YAML or JSON. */
-const standsIn = ({ text }: StackFile, secret: string): boolean =>
-  [secret, JSON.stringify(secret).slice(1, -1), secret.replaceAll("'", "''")].some((spelling) =>
-    new RegExp(
-      `(^|[:\\-,[\\s])["']?${escaped(spelling.trim()).replaceAll("*", "\\*")}["']?[,\\]}\\s]*$`,
-      "m",
-    ).test(text),
+/** The values in the lines of YAML or JSON, without their keys and quotes. */
+const valuesOfLines = ({ text }: StackFile): readonly string[] =>
+  text.split("\n").map((line) =>
+    line
+      .replace(/^\s*(-|[{\s]*["']?[\w:.-]+["']?\s*:)\s+/, "")
+      .replace(/[,\]}\s]+$/, "")
+      .replace(/^(["'])(.*)\1$/, "$2"),
   );
 
 const clearInputs = (file: StackFile, resource: PolicyResource): readonly string[] => {
+  const values = new Set(valuesOfLines(file));
   const found = secretsOf(resource).filter(
-    ([, text]) => text.length >= leastLength && standsIn(file, text),
+    ([, text]) => text.length >= leastLength && values.has(text),
   );
   return [...new Set(found.map(([path]) => path))].map(
     (path) =>
@@ -489,9 +271,6 @@ export const conversationPolicies: Policies = [
   secureCallbacks,
   notificationAddress,
   noBasicAuthentication,
-  noSharedAuthentication,
   accountProtected,
   noClearSecrets,
-  botsMatchParticipants,
-  rolesMatchOrchestration,
 ];

@@ -31,53 +31,13 @@ import type {
   PulumiStack,
   StackRun,
 } from "./pulumi-stack.js";
-import type { ForecastConditions, ForecastLimits } from "./stack-forecast.js";
+import type { ForecastLimits } from "./stack-forecast.js";
 import {
   EmulatedTime,
   type TestConversation,
   type TestConversationStart,
   testConversation,
 } from "./test-conversation.js";
-
-/** Stacks that are not closed yet. */
-const open = new Set<{ abandon(): void }>();
-
-const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-
-const stopListening = (): void => {
-  process.off("exit", abandonAll);
-  for (const signal of signals) process.off(signal, onSignal);
-};
-
-/** Ends what can be ended at once: the process is about to be gone. */
-const abandonAll = (): void => {
-  for (const stack of open) stack.abandon();
-};
-
-const onSignal = (signal: NodeJS.Signals): void => {
-  // Where a test runner listens as well, it decides when the process ends.
-  const isAlone = process.listenerCount(signal) === 1;
-  abandonAll();
-  stopListening();
-  if (isAlone) process.kill(process.pid, signal);
-};
-
-/**
- * Has a stack end with the process if it is not closed before: on Ctrl-C, or if a test runner
- * ends the process.
- *
- * @returns to be called when the stack is closed
- */
-const endWithProcess = (stack: { abandon(): void }): (() => void) => {
-  if (open.size === 0) {
-    process.on("exit", abandonAll);
-    for (const signal of signals) process.on(signal, onSignal);
-  }
-  open.add(stack);
-  return () => {
-    if (open.delete(stack) && open.size === 0) stopListening();
-  };
-};
 
 /**
  * A Pulumi program applied to its own emulator. A method throws a StackFailure if its Pulumi run
@@ -142,10 +102,8 @@ export interface EmulatedStack extends AsyncDisposable {
   expectDelivery(
     expected: ExpectedDelivery & { readonly withinMs?: number },
   ): Promise<DeliveryEntry>;
-  /** Forecasts a run's duration and number of calls for a plan. */
-  forecast(conditions?: ForecastConditions): Promise<Forecast>;
   /**
-   * Expects the forecast for a run to stay within limits.
+   * Expects the forecast of a run's duration and number of calls for a plan to stay within limits.
    *
    * @example
    * await stack.expectForecast({ plan: "developer", maxMinutes: 2, maxCalls: 30 });
@@ -259,14 +217,9 @@ const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => 
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     over.abort();
-    closing ??= Promise.allSettled(running).then(() => endAll(parts).finally(released));
+    closing ??= Promise.allSettled(running).then(() => endAll(parts));
     return closing;
   };
-  const abandon = (): void => {
-    over.abort();
-    pulumi.remove();
-  };
-  const released = endWithProcess({ abandon });
   return {
     emulator,
     stack,
@@ -297,10 +250,6 @@ const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => 
       if (found) return found;
       throw noDelivery(expected, withinMs, await records.deliveries());
     },
-    forecast: async (conditions) => {
-      const { forecastOf } = await import("./stack-forecast.js");
-      return forecastOf(await stack.exportStack(), conditions);
-    },
     expectForecast: async (limits) => {
       const { assertForecast } = await import("./stack-forecast.js");
       return assertForecast(await stack.exportStack(), limits);
@@ -330,20 +279,10 @@ const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => 
  * await stack.expectObject("Authentication", { type: "basic" });
  * await stack.close();
  */
-export const startEmulatedStack = (options: EmulatedStackOptions): Promise<EmulatedStack> =>
-  startWhile(new AbortController().signal, options);
-
-/** The same, given up if the signal is aborted: nobody waits for the stack any more. */
-const startWhile = async (
-  signal: AbortSignal,
-  options: EmulatedStackOptions,
-): Promise<EmulatedStack> => {
+export const startEmulatedStack = async (options: EmulatedStackOptions): Promise<EmulatedStack> => {
   const parts = await startParts(options);
   const made = stackOn(parts, options);
-  const giveUp = (): void => void made.close().catch(() => undefined);
-  signal.addEventListener("abort", giveUp);
   try {
-    signal.throwIfAborted();
     const { callbacks = {} } = options;
     const { server, client, emulator } = parts;
     server.setHandlers(
@@ -355,8 +294,6 @@ const startWhile = async (
   } catch (error) {
     await made.close();
     throw error;
-  } finally {
-    signal.removeEventListener("abort", giveUp);
   }
 };
 
@@ -424,18 +361,15 @@ export const stackHooks = (
   options: EmulatedStackOptions,
 ): (() => EmulatedStack) => {
   let stack: EmulatedStack | undefined;
-  let starting: Promise<EmulatedStack | undefined> | undefined;
-  const over = new AbortController();
+  let starting: Promise<EmulatedStack> | undefined;
   before(async () => {
-    const begun = startWhile(over.signal, options);
-    starting = begun.catch(() => undefined);
-    stack = await begun;
+    starting = startEmulatedStack(options);
+    stack = await starting;
   });
   after(async () => {
-    // Where the time for the hook was over before, it is still being set up.
-    over.abort();
-    const begun = await starting;
     stack = undefined;
+    // Where the time for the first hook was over before, it is still being set up.
+    const begun = await starting?.catch(() => undefined);
     await begun?.close();
   });
   return () => {

@@ -24,7 +24,7 @@ export {
   type MockedRunOptions,
   runMocked,
 } from "./run-mocked.js";
-export type { ForecastConditions, ForecastLimits } from "./stack-forecast.js";
+export type { ForecastLimits } from "./stack-forecast.js";
 export type {
   ExpectedMessage,
   Reached,

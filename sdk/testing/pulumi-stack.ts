@@ -61,12 +61,6 @@ export interface EmulatedStackOptions {
   readonly profiles?: readonly string[];
   /** Additional environment variables for the run. Default: none. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Name of the project if the program is a function. Default: `test`. */
-  readonly projectName?: string;
-  /** Name of the stack. Default: `test`. */
-  readonly stackName?: string;
-  /** The `pulumi` executable. Default: the one on PATH. */
-  readonly pulumi?: string;
 }
 
 /** A folder of its own for the stack of a test; removes those of tests that were killed. */
@@ -94,11 +88,11 @@ const createStackFolder = () => {
 const cannot = (why: string): StackFailure =>
   new StackFailure(`Could not set up a stack for a test: ${why}`);
 
-const howToGetPulumi = `Install the Pulumi CLI, ${LEAST_PULUMI} or later (https://www.pulumi.com/docs/install/), and add its folder to PATH, or set the pulumi option to the program's path.`;
+const howToGetPulumi = `Install the Pulumi CLI, ${LEAST_PULUMI} or later (https://www.pulumi.com/docs/install/), and add its folder to PATH.`;
 
 /** @throws StackFailure if there is no Pulumi CLI that can run the programs of this package */
-const pulumiProgram = async (named: string | undefined): Promise<string> => {
-  const command = named ?? findProgram("pulumi", process.env.PATH);
+const findPulumi = async (): Promise<string> => {
+  const command = findProgram("pulumi", process.env.PATH);
   if (command === undefined) throw cannot(`pulumi is not on PATH. ${howToGetPulumi}`);
   const found = await inspectPulumi(resolve(command), "PATH", process.env);
   if ("unusable" in found) throw cannot(`${found.unusable}. ${howToGetPulumi}`);
@@ -106,8 +100,8 @@ const pulumiProgram = async (named: string | undefined): Promise<string> => {
 };
 
 /**
- * The environment in which every profile reaches the emulator and nothing else: what the environment
- * of this process says of a tenant is covered, the profiles that it names included.
+ * The environment in which the given profiles reach the emulator and nothing else: what the
+ * environment of this process says of a tenant is covered.
  */
 const emulatorOnly = (
   emulator: Emulator,
@@ -124,9 +118,6 @@ const emulatorOnly = (
     const value = access.get(key) ?? further.get(key) ?? "";
     for (const profile of [undefined, ...profiles])
       environment[settingNames(key, profile).environment] = value;
-    const suffix = settingNames(key).environment.replace(/^CONVERSATION/, "");
-    if (access.has(key))
-      for (const name of ours) if (name.endsWith(suffix)) environment[name] = value;
   }
   return environment;
 };
@@ -161,8 +152,9 @@ export const createPulumiStack = async (
   emulator: Emulator,
   options: EmulatedStackOptions,
 ): Promise<PulumiStack> => {
-  const { program, projectName = "test", stackName = "test" } = options;
-  const command = await pulumiProgram(options.pulumi);
+  const { program } = options;
+  const stackName = "test";
+  const command = await findPulumi();
   const bin = dirname(command);
   // The Automation API finds a CLI in a folder `bin`, or on PATH.
   const pulumiCommand = await PulumiCommand.get(
@@ -173,7 +165,7 @@ export const createPulumiStack = async (
     const given: ProjectSettings =
       typeof program === "string"
         ? await projectIn(resolve(program), pulumiCommand)
-        : { name: projectName, runtime: "nodejs", main: process.cwd() };
+        : { name: "test", runtime: "nodejs", main: process.cwd() };
     const settings = {
       workDir,
       pulumiCommand,

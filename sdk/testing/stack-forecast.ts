@@ -10,17 +10,13 @@ import {
 } from "../../cli/pulumi/stack-documents.js";
 import { assertionError } from "./checks.js";
 
-/** Which run to forecast, and under which conditions. */
-export interface ForecastConditions extends ConditionOptions {
+/** Which run to forecast, under which conditions, and its limits. An omitted limit means no limit. */
+export interface ForecastLimits extends ConditionOptions {
   /**
    * The run: `up` creates all of the stack's objects in an empty account; `refresh` and `destroy`
    * apply to the stack as it is. Default: `up`.
    */
   readonly operation?: ForecastOperation;
-}
-
-/** Limits for a run. An omitted member means no limit. */
-export interface ForecastLimits extends ForecastConditions {
   /** Maximum duration of the run in minutes. */
   readonly maxMinutes?: number;
   /** Maximum number of calls. */
@@ -34,27 +30,20 @@ const firstPreview = (state: StackExport | undefined) => {
   return { steps, changeSummary: { create: steps.length } };
 };
 
-const conditionsOf = (given: ForecastConditions) =>
-  givenConditions({ plan: "enterprise", ...given }, { environment: {}, config: () => undefined })
-    .conditions;
-
 /**
  * Forecasts a run from the exported state of a stack.
  *
  * @param exported the output of `pulumi stack export`
+ * @throws AssertionError with the whole forecast if the run exceeds a limit
  */
-export const forecastOf = (exported: unknown, given: ForecastConditions = {}): Forecast => {
+export const assertForecast = (exported: unknown, limits: ForecastLimits): Forecast => {
+  const { maxMinutes, maxCalls, operation = "up", ...given } = limits;
   const state = stackExportIn(JSON.stringify(exported));
-  const { operation = "up" } = given;
   const documents =
     operation === "up" ? { preview: firstPreview(state) } : { ...(state && { state }) };
-  return forecast(workloadOf(operation, documents), conditionsOf(given));
-};
-
-/** @throws AssertionError with the whole forecast if the run exceeds a limit */
-export const assertForecast = (exported: unknown, limits: ForecastLimits): Forecast => {
-  const { maxMinutes, maxCalls, ...given } = limits;
-  const found = forecastOf(exported, given);
+  const source = { environment: {}, config: () => undefined };
+  const { conditions } = givenConditions({ plan: "enterprise", ...given }, source);
+  const found = forecast(workloadOf(operation, documents), conditions);
   const { totalSeconds, totalCalls } = found;
   const over: string[] = [];
   if (maxMinutes !== undefined && totalSeconds > maxMinutes * 60)
@@ -64,7 +53,7 @@ export const assertForecast = (exported: unknown, limits: ForecastLimits): Forec
       `it would make ${totalCalls} ${totalCalls === 1 ? "call" : "calls"} (limit: ${maxCalls})`,
     );
   if (over.length === 0) return found;
-  const report = forecastReport(found, conditionsOf(given), false, undefined);
+  const report = forecastReport(found, conditions, false, undefined);
   const title = `The run exceeds its limits: ${over.join("; ")}.\n`;
   throw assertionError([title, report], "expectForecast");
 };

@@ -282,11 +282,6 @@ export interface TestConversation {
   messages(): Promise<readonly ReachedMessage[]>;
   /** Returns every message so far as readable lines. Fails if the emulator is closed. */
   transcript(): Promise<string>;
-  /**
-   * Returns the errors that callback handlers threw in this conversation or in an unknown one, one
-   * line each. Never fails.
-   */
-  handlerFailures(): readonly string[];
 }
 
 /** What a conversation needs of the stack that it runs on. */
@@ -333,12 +328,10 @@ export const testConversation = (
 
   const transcript = async (): Promise<string> => (await messages()).map(messageLine).join("\n");
 
-  const handlerFailures = (): readonly string[] => handlers.failures(id);
-
   const failure = async (said: string, operator: string): Promise<AssertionError> => {
     const lines = await transcript();
     const so = lines === "" ? "There are no messages." : `The conversation so far:\n${lines}`;
-    const failed = handlerFailures().map((line) => `A handler in the test failed: ${line}`);
+    const failed = handlers.failures(id).map((line) => `A handler in the test failed: ${line}`);
     return assertionError([said, so, ...failed], operator);
   };
 
@@ -416,6 +409,5 @@ export const testConversation = (
     },
     messages,
     transcript,
-    handlerFailures,
   };
 };

@@ -69,8 +69,6 @@ const violations = (output: string): readonly string[] =>
 
 const violated = [
   "account-protected Account: shop",
-  "bots-match-participants Participant: orders",
-  "bots-match-participants Orchestration: support",
   "https-callbacks ClientApplication: bot",
   "https-callbacks ClientApplication: customer",
   "https-callbacks ClientApplication: other",
@@ -78,12 +76,9 @@ const violated = [
   "no-basic-authentication Authentication: third",
   "no-clear-secrets Authentication: first",
   "no-clear-secrets Authentication: third",
-  "no-shared-authentication Stack: shop-prod",
   "notification-address ClientApplication: bot",
   "notification-address ClientApplication: customer",
   "notification-address ClientApplication: other",
-  "roles-match-orchestration Orchestration: support",
-  "roles-match-orchestration Orchestration: support",
 ].sort();
 
 beforeAll(async () => {

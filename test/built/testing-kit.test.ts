@@ -1,5 +1,3 @@
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { Authentication, Channel, ConversationAccount } from "pulumi-conversation";
 import { callbacks } from "pulumi-conversation/runtime";
@@ -110,7 +108,7 @@ test("messages go to handlers of the test, signed in as in production", async ({
 });
 
 test("a first run is forecast, and a limit that it breaks is reported", async ({ shop }) => {
-  const found = await shop.forecast({ plan: "developer" });
+  const found = await shop.expectForecast({ plan: "developer" });
   expect(found.totalCalls).toBeGreaterThanOrEqual(9);
   await shop.expectForecast({ plan: "enterprise", maxMinutes: 1, maxCalls: found.totalCalls });
   const tight = shop.expectForecast({ plan: "developer", maxMinutes: 0.01, maxCalls: 3 });
@@ -139,11 +137,6 @@ test("a handler for an address that no role has is refused", async () => {
 });
 
 test("without Pulumi it says what is missing", async () => {
-  const nowhere = join(tmpdir(), "no-such-folder", "bin", "pulumi");
-  const failing = startEmulatedStack({ program: async () => undefined, pulumi: nowhere });
-  await expect(failing).rejects.toThrow(
-    /^Could not set up a stack for a test: .*does not run\. Install/,
-  );
   const path = process.env.PATH;
   process.env.PATH = "";
   try {

@@ -1,15 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PolicyResource } from "@pulumi/policy";
 import { expect, test } from "vitest";
 import {
   accountProtected,
-  botsMatchParticipants,
   noBasicAuthentication,
   noClearSecrets,
-  noSharedAuthentication,
   notificationAddress,
-  rolesMatchOrchestration,
   secureCallbacks,
 } from "../../sdk/policies/conversation-policies.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -50,46 +46,6 @@ test.each([
 ])("Basic authentication in stack %s, chosen %j: %d", (stack, stacks, times) => {
   const basic = resource("Authentication", "a", { basicAuth: {} }, {}, stack);
   expect(seenIn(noBasicAuthentication, basic, { stacks })).toHaveLength(times);
-});
-
-test("roles of one application share an authentication by its id", () => {
-  const roles = [
-    { name: "customer", authentication: "1" },
-    { name: "custom_bot", authentication: "1" },
-    { name: "custom_agent" },
-  ];
-  expect(seen(noSharedAuthentication, [application("all", roles)])).toEqual([
-    "all.customer and all.custom_bot use the same authentication, so whoever runs one callback can pose as the service to another.",
-  ]);
-});
-
-const bot = application("bot", [{ name: "custom_bot" }]);
-const customer = application("customer", [{ name: "customer" }]);
-const participant = resource(
-  "Participant",
-  "orders",
-  { type: "custom_bot" },
-  { application: [bot] },
-);
-
-const orchestration = (applications: Props, uses: readonly PolicyResource[]) =>
-  resource("Orchestration", "support", { applications }, { applications: uses });
-
-const withBot = {
-  botConfiguration: {
-    bots: [{ application: "b", participant: "p", onEscalation: { agent: "a" } }],
-  },
-  customerConfiguration: { customer: "c" },
-};
-
-test("an application that is known by its id alone may have the missing role", () => {
-  const uses = [bot, customer, participant];
-  expect(seen(rolesMatchOrchestration, [...uses, orchestration(withBot, uses)])).toEqual([]);
-  const both = { botConfiguration: { bots: [{ application: "b", participant: "p" }] } };
-  const agents = { ...both, agentConfiguration: { agents: ["b"] } };
-  expect(seen(rolesMatchOrchestration, [bot, orchestration(agents, [bot, participant])])).toEqual([
-    "No client application in orchestration support has a role for the agent (custom_agent or platform_agent).",
-  ]);
 });
 
 const stackFile = (text: string, project = "name: shop\n"): { readonly folder: string } => {
@@ -137,11 +93,8 @@ test("each policy has its section in the documentation", () => {
     secureCallbacks,
     notificationAddress,
     noBasicAuthentication,
-    noSharedAuthentication,
     accountProtected,
     noClearSecrets,
-    botsMatchParticipants,
-    rolesMatchOrchestration,
   ];
   expect(sections).toEqual(policies.map(({ name }) => name));
   for (const { name, url } of policies)
