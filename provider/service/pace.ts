@@ -1,5 +1,5 @@
 import type { Clock } from "../kernel/clock.js";
-import { abbreviated, durationText } from "../kernel/text.js";
+import { durationText } from "../kernel/text.js";
 import type { HttpResponse, Method } from "./transport.js";
 
 /** The identity of a rate bucket: method and path template (specification §8.1 rule 1). */
@@ -138,12 +138,24 @@ type Headers = HttpResponse["headers"];
  * The longest accepted Retry-After, in milliseconds: 16 periods of the lowest rate. A bucket gains
  * a token within one period, so a longer wait is either a mistake or more than a run can afford.
  */
-export const longestRetryAfterMs = 100_000;
+const longestRetryAfterMs = 100_000;
 
-const valuesOf = (headers: Headers, name: string): readonly string[] =>
-  [headers[name] ?? []].flat().map((value) => value.trim());
+/**
+ * The wait, in milliseconds, that a Retry-After header requests in seconds or as a date (RFC 9110
+ * §10.2.3), at most 100 s. If the header is repeated, the longest wait applies. Undefined if no wait
+ * is requested.
+ */
+export const retryAfterMs = (headers: Headers, wallMs: number): number | undefined => {
+  // The service's own clock if the headers give the time, so that ours does not matter.
+  const nowMs = dateOf(headers) ?? wallMs;
+  const waits = [headers["retry-after"] ?? []]
+    .flat()
+    .map((text) => readRetryAfter(text.trim(), nowMs))
+    .filter((ms) => ms > 0);
+  return waits.length > 0 ? Math.min(longestRetryAfterMs, Math.max(...waits)) : undefined;
+};
 
-/** The wait that one header value requests: seconds, or a date (RFC 9110 §10.2.3). NaN if neither. */
+/** NaN for a text that is neither seconds nor a date. */
 const readRetryAfter = (text: string, nowMs: number): number => {
   // Without what binary fractions add: 32.2 s are 32,200 ms, not a part of the next one.
   if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1e6) / 1e3;
@@ -151,39 +163,6 @@ const readRetryAfter = (text: string, nowMs: number): number => {
   // The old format of dates has no time zone: it is GMT.
   return Date.parse(/^[A-Z][a-z]{2} [A-Z]/.test(text) ? `${text} GMT` : text) - nowMs;
 };
-
-const mostShown = 40;
-
-/** The longest wait that the header requests; undefined if it requests none. */
-const askedFor = (headers: Headers, wallMs: number) => {
-  // The service's own clock if the headers give the time, so that ours does not matter.
-  const sentAt = Date.parse(valuesOf(headers, "date")[0] ?? "");
-  const nowMs = Number.isNaN(sentAt) ? wallMs : sentAt;
-  const [longest] = valuesOf(headers, "retry-after")
-    .map((text) => ({ text, ms: readRetryAfter(text, nowMs) }))
-    .filter(({ ms }) => ms > 0)
-    .toSorted((a, b) => b.ms - a.ms);
-  if (!longest) return undefined;
-  const { ms, text } = longest;
-  return { ms, text: abbreviated(/^[\d.]+$/.test(text) ? `${text} s` : text, mostShown) };
-};
-
-/**
- * The wait, in milliseconds, that a Retry-After header requests in seconds or as a date. If the
- * header is repeated, the longest wait applies; the maximum is {@link longestRetryAfterMs}.
- * Undefined if no wait is requested.
- */
-export const retryAfterMs = (headers: Headers, wallMs: number): number | undefined => {
-  const asked = askedFor(headers, wallMs);
-  return asked && Math.min(asked.ms, longestRetryAfterMs);
-};
-
-/**
- * The requested wait as text for a message: `30 s`, or a date. Undefined if the header requests no
- * wait.
- */
-export const retryAfterText = (headers: Headers, wallMs: number): string | undefined =>
-  askedFor(headers, wallMs)?.text;
 
 /** A clock that shows an earlier time was never set. */
 const earliest = Date.UTC(2000, 0, 1);

@@ -22,73 +22,53 @@ const longestText = 300;
 /** Only this much of a foreign text is searched; most of it is not shown anyway. */
 const longestForeign = 8_000;
 
-/**
- * With more secret characters than this, no foreign text is shown: searching would take too long.
- */
-const mostSecretCharacters = 262_144;
-
-type Range = readonly [from: number, to: number];
-
-const lowerCaseEscapes = (text: string): string =>
-  text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
-
-const withAsciiOnly = (json: string): string =>
-  json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+/** With more pieces to search for than this, no foreign text is shown: it would take too long. */
+const mostPieces = 500_000;
 
 /** How a message may spell a secret: plain, in JSON, in a URL, or in a form. */
-const spellings = (secret: string): readonly string[] => {
-  const json = JSON.stringify(secret).slice(1, -1);
-  const url = encodeURIComponent(secret.toWellFormed());
-  const form = new URLSearchParams([["", secret]]).toString().slice(1);
-  const inJson = [json, json.replaceAll("/", "\\/"), withAsciiOnly(json)];
-  return [
-    ...new Set([secret, ...inJson, url, lowerCaseEscapes(url), form, lowerCaseEscapes(form)]),
-  ];
-};
+const spellings = (secret: string): readonly string[] => [
+  secret,
+  JSON.stringify(secret).slice(1, -1),
+  encodeURIComponent(secret.toWellFormed()),
+  new URLSearchParams([["", secret]]).toString().slice(1),
+];
 
-const knownPieces = new WeakMap<readonly string[], ReadonlySet<string> | undefined>();
+const knownPieces = new WeakMap<readonly string[], ReadonlySet<string>>();
 
-/** What to search for, none of it longer than a piece; undefined if that is too much. */
-const findPieces = (secrets: readonly string[]): ReadonlySet<string> | undefined => {
-  if (knownPieces.has(secrets)) return knownPieces.get(secrets);
-  const searched = new Set(
-    secrets
-      .filter(({ length }) => length >= shortestSecret)
-      .map((secret) => secret.slice(0, longestForeign)),
-  );
-  const characters = [...searched].reduce((sum, { length }) => sum + length, 0);
+/** What to search for, none of it longer than a piece. */
+const findPieces = (secrets: readonly string[]): ReadonlySet<string> => {
+  const known = knownPieces.get(secrets);
+  if (known) return known;
   const pieces = new Set<string>();
-  for (const secret of characters > mostSecretCharacters ? [] : searched) {
-    for (const spelling of spellings(secret)) {
+  for (const secret of secrets) {
+    if (secret.length < shortestSecret || pieces.size > mostPieces) continue;
+    for (const spelling of spellings(secret.slice(0, longestForeign))) {
       const last = Math.max(0, spelling.length - pieceLength);
       for (let at = 0; at <= last; at++) pieces.add(spelling.slice(at, at + pieceLength));
     }
   }
-  const found = characters > mostSecretCharacters ? undefined : pieces;
-  knownPieces.set(secrets, found);
-  return found;
+  knownPieces.set(secrets, pieces);
+  return pieces;
 };
 
-/** Where a text contains one of the pieces. */
-const findPlaces = (pieces: ReadonlySet<string>, text: string): readonly Range[] => {
-  const found: Range[] = [];
+/** Marks the characters of a text that belong to one of the pieces; returns whether there are any. */
+const markPieces = (pieces: ReadonlySet<string>, text: string, marks: boolean[]): boolean => {
+  let isFound = false;
   for (let length = shortestSecret; length <= pieceLength; length++) {
     for (let from = 0; from + length <= text.length; from++)
-      if (pieces.has(text.slice(from, from + length))) found.push([from, from + length]);
+      if (pieces.has(text.slice(from, from + length))) {
+        marks.fill(true, from, from + length);
+        isFound = true;
+      }
   }
-  return found;
+  return isFound;
 };
 
-/** Where a text contains base64 whose content contains one of the pieces, at any alignment. */
-const findBase64 = (pieces: ReadonlySet<string>, text: string): readonly Range[] =>
-  [...text.matchAll(/[A-Za-z0-9+/_-]{8,}={0,2}/g)]
-    .filter(([run]) =>
-      [0, 1, 2, 3].some((skipped) => {
-        const content = Buffer.from(run.slice(skipped), "base64").toString();
-        return findPlaces(pieces, content).length > 0;
-      }),
-    )
-    .map(({ 0: run, index }) => [index, index + run.length]);
+/** Whether the content of base64 contains one of the pieces, at any alignment. */
+const encodesPiece = (pieces: ReadonlySet<string>, run: string): boolean =>
+  [0, 1, 2, 3].some((skipped) =>
+    markPieces(pieces, Buffer.from(run.slice(skipped), "base64").toString(), []),
+  );
 
 /**
  * Replaces secrets in untrusted text, plain or as JSON, URLs, forms, and base64 spell them, and parts
@@ -100,18 +80,18 @@ const findBase64 = (pieces: ReadonlySet<string>, text: string): readonly Range[]
  */
 export const redact = (text: string, secrets: readonly string[]): string => {
   const pieces = findPieces(secrets);
-  if (!pieces) return hidden;
+  if (pieces.size > mostPieces) return hidden;
   const looked = text.slice(0, longestForeign);
-  const ranges = [...findPlaces(pieces, looked), ...findBase64(pieces, looked)].sort(
-    ([one], [other]) => one - other,
-  );
+  const marks: boolean[] = Array.from({ length: looked.length }, () => false);
+  markPieces(pieces, looked, marks);
+  for (const { 0: run, index } of looked.matchAll(/[A-Za-z0-9+/_-]{8,}={0,2}/g))
+    if (encodesPiece(pieces, run)) marks.fill(true, index, index + run.length);
   let shown = "";
-  let done = 0;
-  for (const [from, to] of ranges) {
-    if (from > done || done === 0) shown += looked.slice(done, from) + hidden;
-    done = Math.max(done, to);
+  for (let at = 0; at < looked.length; at++) {
+    if (!marks[at]) shown += looked[at];
+    else if (!marks[at - 1]) shown += hidden;
   }
-  return shown + looked.slice(done);
+  return shown;
 };
 
 /**

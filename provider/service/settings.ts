@@ -1,8 +1,5 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { ConversationError } from "../kernel/errors.js";
-import { textAt } from "../kernel/json.js";
-import { manifestOf, ownCommand } from "../kernel/package.js";
+import { ownCommand } from "../kernel/package.js";
 import { nearestHint, quoted } from "../kernel/text.js";
 import { addressRule, broken, type Parsed, tokenAddress, value } from "./addresses.js";
 import { defaultScopes } from "./operations.js";
@@ -11,14 +8,6 @@ import { type Plan, plans } from "./plans.js";
 /** Version of the service that this package talks to (specification §9). */
 const version = "v3";
 
-const versionRule = (segment: string): string | undefined => {
-  if (segment === version) return undefined;
-  if (/^v\d{1,3}$/i.test(segment)) {
-    return `specifies version ${segment} of the service, but this package supports ${version}: the URL must end with /${version}`;
-  }
-  return `must end with the version segment /${version}`;
-};
-
 /** The base URL without a trailing slash. */
 const baseAddress = (text: string): Parsed<string> => {
   const url = URL.parse(text);
@@ -26,8 +15,8 @@ const baseAddress = (text: string): Parsed<string> => {
   if (!url || rule) return broken(rule ?? "must be a URL");
   if (url.search !== "" || text.includes("?")) return broken('must not contain "?"');
   const path = url.pathname.replace(/\/$/, "");
-  const wrong = versionRule(path.slice(path.lastIndexOf("/") + 1));
-  if (wrong) return broken(wrong);
+  if (!path.endsWith(`/${version}`))
+    return broken(`must end with the version segment /${version}, the version that is supported`);
   return /\/\/|%/.test(path)
     ? broken('must have a path without "//" or "%"')
     : value(url.origin + path);
@@ -347,10 +336,6 @@ export const configOption = (key: SettingKey): "--secret" | "--plaintext" | unde
 export const commercialScope = (baseUrl: string): string =>
   `https://${new URL(baseUrl).host}/auth/.default`;
 
-/** Whether a token URL has the form of a commercial tenant's (vendor's description). */
-export const isCommercial = (tokenUrl: string): boolean =>
-  /\/global\/[^/]+\/oauth2\/v2\.0\/token$/.test(tokenUrl);
-
 const missingLine = ({ account }: SettingSource, key: SettingKey, profile?: string): string => {
   const { environment, config } = settingNames(key, profile);
   if (account !== undefined)
@@ -386,19 +371,6 @@ const readOne = (source: SettingSource, key: SettingKey, profile?: string): Sett
   return { key, invalid: `  ${settingLabel(key, profile)} ${parsed.rule}` };
 };
 
-/** The file in which the emulator of a generated project keeps its objects. */
-const emulatorData = "emulator.json";
-
-const hasEmulatorScript = (): boolean =>
-  /emulator\b.* --\s*$/.test(textAt(manifestOf(process.cwd()), "scripts", "emulator") ?? "");
-
-/** Names the emulator of this project: a new one would have none of the objects in its stack. */
-const onEmulator = (): string => {
-  const data = existsSync(join(process.cwd(), emulatorData)) ? ` --data ${emulatorData}` : "";
-  const emulator = hasEmulatorScript() ? "npm run emulator" : ownCommand(`emulator${data}`);
-  return `Or run the command against an emulator: ${emulator} -- <command>`;
-};
-
 const assertComplete = (results: readonly SettingResult[], profile?: string): void => {
   const missing = results.flatMap((result) => result.missing ?? []);
   const invalid = results.flatMap((result) => result.invalid ?? []);
@@ -412,7 +384,9 @@ const assertComplete = (results: readonly SettingResult[], profile?: string): vo
         : `Settings${where} are missing. Nothing was sent.`,
       ...missing,
       ...invalid,
-      ...(missing.length > 0 ? [onEmulator()] : []),
+      ...(missing.length > 0
+        ? [`Or run the command against an emulator: ${ownCommand("emulator -- <command>")}`]
+        : []),
     ].join("\n"),
   );
 };
@@ -445,12 +419,6 @@ const secretNames = keys
 
 const secretVariable = new RegExp(`^CONVERSATION_(?:.+_)?(?:${secretNames.join("|")})$`);
 
-/** The environment without any account's secret settings, for programs that do not need them. */
-export const withoutSecretSettings = <T>(
-  environment: Readonly<Record<string, T>>,
-): Readonly<Record<string, T>> =>
-  Object.fromEntries(Object.entries(environment).filter(([name]) => !secretVariable.test(name)));
-
 /**
  * The environment for programs that fetch, install, or build packages. They may run third-party
  * scripts, which must not see any account or stack secrets.
@@ -459,8 +427,9 @@ export const environmentOfPackages = <T>(
   environment: Readonly<Record<string, T>>,
 ): Readonly<Record<string, T>> =>
   Object.fromEntries(
-    Object.entries(withoutSecretSettings(environment)).filter(
-      ([name]) => !/^PULUMI_(ACCESS_TOKEN$|CONFIG_PASSPHRASE)/.test(name),
+    Object.entries(environment).filter(
+      ([name]) =>
+        !secretVariable.test(name) && !/^PULUMI_(ACCESS_TOKEN$|CONFIG_PASSPHRASE)/.test(name),
     ),
   );
 

@@ -1,7 +1,4 @@
-import { copyFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { packageRoot } from "../../provider/kernel/package.js";
+import { describe, expect, test } from "vitest";
 import {
   assertDistinctProfiles,
   describeSettings,
@@ -9,7 +6,6 @@ import {
   readSettings,
   settingTable,
 } from "../../provider/service/settings.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
 
 const complete = {
   CONVERSATION_BASE_URL: "https://hub.example.com/conversation/v3",
@@ -82,23 +78,6 @@ test("all missing settings are named in one error, with both ways to set them", 
   }
 });
 
-test("the advice names the emulator that has the objects of the project", () => {
-  const folder = temporaryFolder();
-  const cwd = vi.spyOn(process, "cwd").mockReturnValue(folder);
-  onTestFinished(() => cwd.mockRestore());
-  const advice = () =>
-    messageOf(() => read({}))
-      .split("\n")
-      .at(-1);
-  writeFileSync(join(folder, "emulator.json"), "");
-  expect(advice()).toMatch(/: npx pulumi-conversation emulator --data emulator.json -- <command>$/);
-  copyFileSync(
-    join(packageRoot(), "examples/new-project/package.json"),
-    join(folder, "package.json"),
-  );
-  expect(advice()).toMatch(/: npm run emulator -- <command>$/);
-});
-
 describe("a profile", () => {
   test("reads its own names", () => {
     const settings = read(
@@ -144,7 +123,6 @@ test.each([
 });
 
 test.each([
-  ["BASE_URL", "https://hub.example.com/v4", /specifies version v4 .* supports v3/],
   ["BASE_URL", "https://hub.example.com/conversation", /version segment \/v3/],
   ["BASE_URL", "https://hub.example.com/v3/channels", /version segment \/v3/],
   ["BASE_URL", "http://hub.example.com/v3", /must start with https/],
