@@ -8,7 +8,6 @@ import { createService, type EmulatedServiceOptions } from "./hub/service.js";
 import { createRequestListener, paths } from "./listener.js";
 
 export type {
-  DeliveryMatch,
   EmulatorControl,
   EmulatorStats,
   FaultRequest,
@@ -18,16 +17,10 @@ export type { EmulatorSnapshot } from "./control/snapshot.js";
 export type { ConversationDocument, StoredMessage } from "./conversations/conversation-store.js";
 export type { DeliveryEntry } from "./conversations/deliveries.js";
 export type { StoredObject } from "./objects/objects.js";
-export { type BucketLevel, type PlanName, planNames } from "./service/access.js";
+export { type PlanName, planNames } from "./service/access.js";
 export type { CallCounts, LogEntry } from "./service/calls.js";
 export type { FaultKind, FaultRule } from "./service/faults.js";
-export {
-  parseSwitch,
-  type Switch,
-  type Switches,
-  type SwitchName,
-  switchTable,
-} from "./service/switches.js";
+export type { Switches } from "./service/switches.js";
 export type { Client } from "./tokens/clients.js";
 
 /** How an emulator behaves, and where it listens. */

@@ -1,12 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { isObject } from "../../provider/kernel/json.js";
+import { isObject, mostLevels, parseJson } from "../../provider/kernel/json.js";
 import {
   type ControlRoutes,
   discard,
-  isDeeperThan,
   jsonResponse,
-  mostDepth,
   type ServiceResponse,
   sendResponse,
 } from "../http/exchange.js";
@@ -77,9 +75,6 @@ const pageRefusal = ({ headers }: IncomingMessage): ServiceResponse | undefined 
 /** Where faults can be. */
 const endpoints = [...furtherEndpoints, ...routes.map(({ name }) => name)];
 
-/** A snapshot holds what came in bodies, a few steps down. */
-const mostControlDepth = mostDepth + 16;
-
 const readStep = (body: unknown): number => {
   const { advanceMs, ...rest } = isObject(body) ? body : {};
   const isStep = typeof advanceMs === "number" && advanceMs >= 0 && advanceMs <= 1e12;
@@ -107,18 +102,13 @@ const controlRoutes = (service: EmulatedService): ControlRoutes => ({
       calls: service.log.counts(),
       tokensIssued: service.tokens.issued,
     }),
-  "GET /log": () =>
-    jsonResponse(
-      service.log.entries.all().map(({ reason: _, subjects: _subjects, ...entry }) => entry),
-    ),
+  "GET /log": () => jsonResponse(service.log.entries.all().map(({ reason: _, ...entry }) => entry)),
   "GET /deliveries": () =>
     jsonResponse(
       service.deliveries.log
         .all()
-        .map(({ delivery: _, failure: _failure, subjects: _subjects, ...entry }) => entry),
+        .map(({ delivery: _, conversationId: _id, failure: _failure, ...entry }) => entry),
     ),
-  "GET /buckets": () =>
-    jsonResponse(routes.flatMap(({ name }) => service.rateLimiter.level(name) ?? [])),
   "GET /conversations": () => jsonResponse(service.conversations.all()),
   "GET /faults": () => jsonResponse(service.faults.left()),
   "POST /faults": ({ body }) => {
@@ -156,14 +146,11 @@ const controlRoutes = (service: EmulatedService): ControlRoutes => ({
 });
 
 const bodyIn = (sent: string): unknown => {
-  let value: unknown;
   try {
-    value = JSON.parse(sent);
+    return parseJson(sent);
   } catch {
-    throw new Error("The body must be JSON.");
+    throw new Error(`The body must be JSON of at most ${mostLevels} levels.`);
   }
-  if (isDeeperThan(mostControlDepth, value)) throw new Error("The body is nested too deeply.");
-  return value;
 };
 
 /** Path of the control interface, relative to the origin. */

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { isObject, jsonIn } from "../../provider/kernel/json.js";
 import type { ConversationDocument } from "../conversations/conversation-store.js";
 import type { DeliveryEntry } from "../conversations/deliveries.js";
-import type { BucketLevel } from "../service/access.js";
 import type { CallCounts, LogEntry } from "../service/calls.js";
 import type { FaultRule } from "../service/faults.js";
 import { isSwitches, type Switches } from "../service/switches.js";
@@ -14,12 +13,6 @@ import type { EmulatorSnapshot } from "./snapshot.js";
  * The fault to set. It affects only the next call, unless `times` or `after` specifies otherwise.
  */
 export type FaultRequest = Pick<FaultRule, "on" | "kind"> & Partial<FaultRule>;
-
-/**
- * The delivery to wait for: either an accepted one (2xx, unless `status` or `error` specifies
- * otherwise) with all these members, or one for which a function returns true.
- */
-export type DeliveryMatch = Partial<DeliveryEntry> | ((entry: DeliveryEntry) => boolean);
 
 /**
  * Controls a running emulator: shows what happened and makes calls fail. Every call fails with a
@@ -41,12 +34,12 @@ export interface EmulatorControl {
   /**
    * Waits for a matching delivery. One that has already happened since the last reset also counts.
    *
-   * @param match the delivery; if omitted, any delivery that a callback accepted
+   * @param isMeant whether it is this one; if omitted, any that a callback accepted (2xx)
    * @param options `timeoutMs` in real milliseconds; default: 5,000
-   * @throws Error that lists the attempted deliveries, after that time
+   * @throws Error that names the last attempt, after that time
    */
   waitForDelivery(
-    match?: DeliveryMatch,
+    isMeant?: (entry: DeliveryEntry) => boolean,
     options?: { readonly timeoutMs?: number },
   ): Promise<DeliveryEntry>;
   /**
@@ -77,8 +70,6 @@ export interface EmulatorControl {
    * any switch if one is unknown or invalid.
    */
   switches(values?: Partial<Switches>): Promise<Switches>;
-  /** The state of each endpoint's token bucket; empty if the plan is `none`. */
-  buckets(): Promise<readonly BucketLevel[]>;
   /**
    * The conversations with their messages.
    */
@@ -103,7 +94,6 @@ const controlAnswers = {
   log: listOf<LogEntry>(),
   deliveries: listOf<DeliveryEntry>(),
   faults: listOf<FaultRule>(),
-  buckets: listOf<BucketLevel>(),
   conversations: listOf<ConversationDocument>(),
   snapshot: z.custom<EmulatorSnapshot>((value) => isObject(value) && isObject(value.objects)),
   switches: z.custom<Switches>(isSwitches),
@@ -154,62 +144,39 @@ const callWith =
 
 const isAccepted = ({ status = 0 }: DeliveryEntry): boolean => status >= 200 && status <= 299;
 
-/**
- * Whether every member of the match equals that of the entry; without a status, the entry must be
- * accepted.
- */
-const fits = (match: DeliveryMatch, entry: DeliveryEntry): boolean => {
-  if (typeof match === "function") return match(entry);
-  const wanted = Object.entries(match);
-  const isOutcome = match.status !== undefined || match.error !== undefined;
-  return (
-    (isOutcome || isAccepted(entry)) &&
-    wanted.every(([name, value]) =>
-      Object.entries(entry).some(([n, v]) => n === name && v === value),
-    )
-  );
-};
-
-const seenText = (seen: readonly DeliveryEntry[]): string => {
-  if (seen.length === 0) return "No deliveries were attempted.";
-  const last = seen.slice(-5).map((entry) => {
-    const outcome = entry.status ?? entry.error ?? "no response";
-    return `${entry.type} ${entry.messageId} to ${entry.url || "no address"}: ${outcome}`;
-  });
-  return `It attempted (the last ${last.length} of ${seen.length}): ${last.join("; ")}.`;
-};
-
 const pollMs = 20;
 
-const waitForDelivery = async (call: Call, match: DeliveryMatch, timeoutMs: number) => {
+const waitForDelivery = async (
+  call: Call,
+  isMeant: (entry: DeliveryEntry) => boolean,
+  timeoutMs: number,
+): Promise<DeliveryEntry> => {
   const until = performance.now() + timeoutMs;
   for (;;) {
     const seen = await call(controlAnswers.deliveries, "GET", "/deliveries");
-    const found = seen.find((entry) => fits(match, entry));
+    const found = seen.find(isMeant);
     if (found) return found;
-    if (performance.now() < until) {
-      await sleep(pollMs);
-      continue;
+    if (performance.now() >= until) {
+      const last =
+        seen.length === 0 ? "There was none." : `The last: ${JSON.stringify(seen.at(-1))}.`;
+      throw new Error(`The emulator made no such delivery within ${timeoutMs} ms. ${last}`);
     }
-    const what = typeof match === "function" ? "that matches" : `with ${JSON.stringify(match)}`;
-    throw new Error(
-      `The emulator made no delivery ${what} within ${timeoutMs} ms. ${seenText(seen)}`,
-    );
+    await sleep(pollMs);
   }
 };
 
 /** The control calls as functions, over any transport. */
 export const controlThrough = (send: SendControl): EmulatorControl => {
   const call = callWith(send);
-  const { nothing, clock, stats, log, deliveries, faults, buckets, conversations } = controlAnswers;
+  const { nothing, clock, stats, log, deliveries, faults, conversations } = controlAnswers;
   const { snapshot, switches } = controlAnswers;
   return {
     advance: async (ms) => (await call(clock, "POST", "/clock", { advanceMs: ms })).now,
     stats: () => call(stats, "GET", "/stats"),
     log: () => call(log, "GET", "/log"),
     deliveries: () => call(deliveries, "GET", "/deliveries"),
-    waitForDelivery: (match = {}, { timeoutMs = 5_000 } = {}) =>
-      waitForDelivery(call, match, timeoutMs),
+    waitForDelivery: (isMeant = isAccepted, { timeoutMs = 5_000 } = {}) =>
+      waitForDelivery(call, isMeant, timeoutMs),
     faults: (rules) =>
       rules === undefined ? call(faults, "GET", "/faults") : call(faults, "POST", "/faults", rules),
     clearFaults: async () => void (await call(nothing, "DELETE", "/faults")),
@@ -223,7 +190,6 @@ export const controlThrough = (send: SendControl): EmulatorControl => {
       given === undefined
         ? call(switches, "GET", "/switches")
         : call(switches, "PUT", "/switches", given),
-    buckets: () => call(buckets, "GET", "/buckets"),
     conversations: () => call(conversations, "GET", "/conversations"),
   };
 };

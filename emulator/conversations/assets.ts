@@ -264,14 +264,11 @@ const upload = async (hub: AssetsHub, request: IncomingMessage, asset: AssetReco
 };
 
 /**
- * The name under which a browser saves a file (RFC 6266). No sign in it turns the direction of
- * writing, which would disguise the extension, or leads to another folder.
+ * The name under which a browser saves a file (RFC 6266), without signs that turn the direction of
+ * writing, which would disguise the extension, or that lead to another folder.
  */
-const savedAs = (name: string): string => {
-  const plain = encodeURIComponent(name.replaceAll(/[\p{C}/\\]/gu, "_"));
-  const escaped = plain.replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
-  return `attachment; filename*=UTF-8''${escaped}`;
-};
+const savedAs = (name: string): string =>
+  `attachment; filename*=UTF-8''${encodeURIComponent(name.replaceAll(/[^\p{L}\p{N} ._-]/gu, "_"))}`;
 
 const download = ({ assets }: AssetsHub, { id, name, contentType }: AssetRecord) => {
   const content = assets.contentOf(id);

@@ -1,6 +1,5 @@
-import { clientApplication } from "../../provider/resources/client-application.js";
 import type { SenderKind } from "../../provider/resources/message-types.js";
-import { RecentEntries, type WithSubjects } from "../service/calls.js";
+import { RecentEntries } from "../service/calls.js";
 import { type EmulatorClock, timestamp } from "../service/clock.js";
 import { CallbackClient, type CallbackClientOptions } from "./callbacks.js";
 import type { StoredMessage, StoredStatus } from "./conversation-store.js";
@@ -38,7 +37,8 @@ export interface DeliveryOptions extends CallbackClientOptions {
 }
 
 /** An attempt as the page lists it. */
-export interface ShownDelivery extends DeliveryEntry, WithSubjects {
+export interface ShownDelivery extends DeliveryEntry {
+  readonly conversationId: string;
   /** Number of the delivery that the attempt belongs to: one message to one recipient. */
   readonly delivery: number;
   /** Why the attempt failed, and whether another follows; omitted if it succeeded. */
@@ -51,15 +51,6 @@ const statusAfter = ({ failure, attempt }: ShownDelivery): StoredStatus => {
   if (failure.isRetried) return "retryInProgress";
   return attempt === 0 ? "skipped" : "failed";
 };
-
-/** What an attempt is about. */
-const findSubjects = ({ recipient, message }: Delivery): readonly string[] => [
-  `conversations/${message.conversationId}`,
-  ...(recipient.applicationId === ""
-    ? []
-    : [`${clientApplication.collection}/${recipient.applicationId}`]),
-  `messages/${message.messageId}`,
-];
 
 /** Between the tries for one message, on the emulator's clock (assumed). */
 const retrySpacingMs = 1_000;
@@ -149,7 +140,7 @@ export class Deliveries {
         messageId: message.messageId,
         type: message.type,
         attempt: isHopeless ? 0 : attempt,
-        subjects: findSubjects(delivery),
+        conversationId: message.conversationId,
         delivery: number,
         ...(failure === undefined ? {} : { failure: { ...failure, isRetried } }),
       };

@@ -39,8 +39,7 @@ export class HttpError extends Error {
     super(message);
   }
 
-  /** @param forUsers whether to include a message for users, which the caller must request */
-  response(forUsers = false): ServiceResponse {
+  response(): ServiceResponse {
     const details = this.details
       .slice(0, 30)
       .map(({ key, value }) => ({ key: cut(key), value: cut(value) }));
@@ -48,7 +47,6 @@ export class HttpError extends Error {
       code: this.code,
       developerMessage: cut(this.message),
       ...(details.length > 0 ? { details } : {}),
-      ...(forUsers ? { userMessage: cut(this.message) } : {}),
     };
     return { status: this.status, body, headers: this.headers };
   }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type JsonObject, jsonIn, listAt, textAt } from "../../provider/kernel/json.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import {
   failureOf,
   HttpError,
@@ -13,7 +13,6 @@ import {
 import { assertScope, type RateLimiter, type ScopeLabel, type Tokens } from "./access.js";
 import { type EmulatorClock, timestamp } from "./clock.js";
 import { beforeOperation, type FaultRule, type Faults, sendWithFault } from "./faults.js";
-import type { Switches } from "./switches.js";
 
 /** The last entries of a list that would otherwise grow without limit. */
 export class RecentEntries<T> {
@@ -23,12 +22,10 @@ export class RecentEntries<T> {
 
   constructor(private readonly most: number) {}
 
-  /** @returns its place */
-  add(entry: T): number {
-    const place = this.#forgotten + this.#entries.push(entry) - 1;
+  add(entry: T): void {
+    this.#entries.push(entry);
     // Trimmed only now and then, as trimming copies the list.
     if (this.#entries.length >= 2 * this.most) this.#forget(this.#entries.length - this.most);
-    return place;
   }
 
   /** The entries in order of arrival. */
@@ -67,14 +64,8 @@ export interface LogEntry {
   readonly clientId?: string;
 }
 
-/** The subjects of an entry, for links and filters. */
-export interface WithSubjects {
-  /** The subjects, such as `channels/<id>`, `conversations/<id>`, or `messages/<messageId>`. */
-  readonly subjects: readonly string[];
-}
-
 /** A call as the page lists it. */
-export interface ShownCall extends LogEntry, WithSubjects {
+export interface ShownCall extends LogEntry {
   /**
    * Why the service refused the call: the code and the message in its response, never a value from
    * the request.
@@ -103,9 +94,8 @@ export interface CallContent {
 
 /** Maximum size of a stored body, in bytes. */
 const longestKept = 64 * 1024;
-/** How much of all bodies is kept, in characters; the oldest go first. */
-const mostCharacters = 8 * 1024 * 1024;
-const mostCalls = 10_000;
+/** So many calls are kept, and of so many the bodies. */
+const [mostCalls, mostContents] = [10_000, 250];
 
 /** A body in its stored form; undefined if the body is empty. @param text returns the body's text */
 export const keptBody = (size: number, text: () => string): KeptBody | undefined => {
@@ -113,29 +103,26 @@ export const keptBody = (size: number, text: () => string): KeptBody | undefined
   return size > longestKept ? { size } : { size, text: text() };
 };
 
-const charactersOf = ({ sent, answer }: CallContent): number =>
-  (sent?.text?.length ?? 0) + (answer?.text?.length ?? 0);
-
 /** How many calls to an endpoint were refused because of the rate limit, and how many were not. */
 export interface CallCounts {
   accepted: number;
   refused: number;
 }
 
-/** The last calls with their bodies, and the number of calls to each endpoint. */
+/** The last calls, the bodies of the very last, and the number of calls to each endpoint. */
 export class CallLog {
   readonly entries = new RecentEntries<ShownCall>(mostCalls);
   readonly #counts = new Map<string, CallCounts>();
-  /** The details of each call, keyed by the call's position, oldest first. */
-  readonly #contents = new Map<number, CallContent>();
-  #characters = 0;
+  /** At the same places. */
+  readonly #contents = new RecentEntries<CallContent>(mostContents);
 
   /**
    * Logs a call. A 429 counts as refused; every other response to an authenticated client counts as
    * accepted.
    */
   add(entry: ShownCall, content: CallContent): void {
-    this.#keep(this.entries.add(entry), content);
+    this.entries.add(entry);
+    this.#contents.add(content);
     if (entry.clientId === undefined) return;
     const { method, template, status } = entry;
     const name = `${method} ${template}`;
@@ -150,7 +137,7 @@ export class CallLog {
 
   /** The call at a position, and its details; undefined if either is no longer stored. */
   callAt(place: number): { readonly entry: ShownCall; readonly content: CallContent } | undefined {
-    const [entry, content] = [this.entries.at(place), this.#contents.get(place)];
+    const [entry, content] = [this.entries.at(place), this.#contents.at(place)];
     return entry && content && { entry, content };
   }
 
@@ -158,17 +145,6 @@ export class CallLog {
     this.entries.clear();
     this.#counts.clear();
     this.#contents.clear();
-    this.#characters = 0;
-  }
-
-  #keep(place: number, content: CallContent): void {
-    this.#contents.set(place, content);
-    this.#characters += charactersOf(content);
-    for (const [oldest, gone] of this.#contents) {
-      if (this.#characters <= mostCharacters && this.#contents.size <= mostCalls) break;
-      this.#contents.delete(oldest);
-      this.#characters -= charactersOf(gone);
-    }
   }
 }
 
@@ -228,7 +204,6 @@ export const pathMatcher = <Hub>(routes: readonly Route<Hub>[]) => {
 /** What every call passes. */
 interface CallMeans {
   readonly clock: EmulatorClock;
-  readonly switches: Switches;
   readonly tokens: Tokens;
   readonly rateLimiter: RateLimiter;
   readonly faults: Faults;
@@ -287,59 +262,39 @@ const answerCall = async <Hub extends CallMeans>(
 };
 
 /** The answer to a failure; none if the caller went away before the call was complete. */
-const answerFailure = (
-  error: unknown,
-  { platformName }: Switches,
-  { headers, complete }: IncomingMessage,
-): ServiceResponse => {
-  if (!complete && !(error instanceof HttpError)) return noResponse;
-  const asked = headers[`x-${platformName}-error-message`];
-  return failureOf(error).response(String(asked).toLowerCase() === "yes");
-};
+const answerFailure = (error: unknown, { complete }: IncomingMessage): ServiceResponse =>
+  complete || error instanceof HttpError ? failureOf(error).response() : noResponse;
 
-/** An ID is part of a subject up to this length. */
-const longestId = 255;
-/** A call with many messages is found by the first ones. */
-const mostSubjects = 20;
 const longestPath = 300;
 
 /** A copy, as a substring keeps the whole text in memory. */
 const copied = (text: string): string => Buffer.from(text).toString();
 
-/** What a call is about: the object of its path, the one that it made, its messages. */
-const findSubjects = (
-  template: string,
-  id: string,
-  { status, body }: ServiceResponse,
-  sent: KeptBody | undefined,
-): readonly string[] => {
-  const own = id || (status < 400 && textAt(body, "id")) || "";
-  // A refused message names its conversation only in what was sent.
-  const said = status < 400 ? body : jsonIn(sent?.text ?? "");
-  const messages = own ? [] : listAt(said, "messages", "message");
-  const subjects = [
-    own && `${template.split("/")[1]}/${own}`,
-    ...messages.flatMap((message) => {
-      const conversation = textAt(message, "conversation", "id");
-      const messageId = textAt(message, "messageId");
-      return [
-        conversation && `conversations/${conversation}`,
-        messageId && `messages/${messageId}`,
-      ];
-    }),
-  ];
-  return [...new Set(subjects)]
-    .flatMap((subject) => (subject && subject.length <= longestId ? [copied(subject)] : []))
-    .slice(0, mostSubjects);
-};
-
 /** A long answer is not made into text a second time. */
-const keptAnswer = ({ body }: ServiceResponse, response: ServerResponse): KeptBody | undefined => {
+export const keptAnswer = (
+  { body }: ServiceResponse,
+  response: ServerResponse,
+): KeptBody | undefined => {
   if (body === undefined) return undefined;
   const announced = Number(response.getHeader("content-length") ?? 0);
   if (announced > longestKept) return { size: announced };
   const text = String(serialised(body));
   return keptBody(Buffer.byteLength(text), () => text);
+};
+
+/** Logs a call that began at a time of `performance`. */
+export const logCall = (
+  { clock, log }: Pick<CallMeans, "clock" | "log">,
+  { method = "" }: IncomingMessage,
+  { status, body }: ServiceResponse,
+  call: Pick<LogEntry, "template" | "path" | "clientId"> & { readonly started: number },
+  content: CallContent,
+): void => {
+  const { started, ...where } = call;
+  const reason = reasonOf({ status, body });
+  const ms = Math.round(performance.now() - started);
+  const entry = { at: timestamp(clock.now()), method, ...where, status, ms };
+  log.add(reason === undefined ? entry : { ...entry, reason }, content);
 };
 
 /** Serves one call to the service and logs it. */
@@ -349,31 +304,28 @@ export const serveCall = async <Hub extends CallMeans>(
   response: ServerResponse,
 ): Promise<void> => {
   const started = performance.now();
-  const { request, match, path } = api;
+  const { request, match } = api;
   const progress: CallProgress = {};
   const answer = await answerCall(hub, api, response, progress).catch((error) =>
-    answerFailure(error, hub.switches, request),
+    answerFailure(error, request),
   );
   const { sent, clientId, fault } = progress;
   if (fault) sendWithFault(response, answer, fault);
   else if (answer !== noResponse) sendResponse(response, answer);
-  const content: CallContent = {
-    sent: sent && keptBody(sent.length, () => sent.toString()),
-    answer: keptAnswer(answer, response),
-    fault: fault?.kind,
-  };
-  const template = match?.template ?? "(none)";
-  const reason = reasonOf(answer);
-  const entry: ShownCall = {
-    at: timestamp(hub.clock.now()),
-    method: request.method ?? "",
-    template,
-    path: copied(path.slice(0, longestPath)),
-    status: answer.status,
-    ms: Math.round(performance.now() - started),
-    subjects: findSubjects(template, match?.id ?? "", answer, content.sent),
+  const where = {
+    template: match?.template ?? "(none)",
+    path: copied(api.path.slice(0, longestPath)),
     ...(clientId === undefined ? {} : { clientId }),
-    ...(reason === undefined ? {} : { reason }),
   };
-  hub.log.add(entry, content);
+  logCall(
+    hub,
+    request,
+    answer,
+    { started, ...where },
+    {
+      sent: sent && keptBody(sent.length, () => sent.toString()),
+      answer: keptAnswer(answer, response),
+      fault: fault?.kind,
+    },
+  );
 };

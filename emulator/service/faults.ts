@@ -1,31 +1,30 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { noResponse, type ServiceResponse, sendResponse, serialised } from "../http/exchange.js";
 import { tooManyRequests } from "./access.js";
 
-type Check = (value: unknown) => boolean;
-
-const isMs: Check = (value) => typeof value === "number" && value >= 0 && value <= 86_400_000;
-const isStatus: Check = (value) =>
-  Number.isInteger(value) && Number(value) >= 200 && Number(value) <= 599;
-/** What a header can hold: no control characters, and nothing beyond Latin-1. */
-const isHeaderText: Check = (value) =>
-  typeof value === "string" && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 /** Headers that say where a message ends belong to the connection, not to a rule. */
 const framing = /^(content-length|transfer-encoding|connection|trailer|upgrade|keep-alive)$/i;
-const isHeaders: Check = (value) =>
-  isObject(value) &&
-  Object.entries(value).every(
-    ([name, text]) => /^[\w-]+$/.test(name) && !framing.test(name) && isHeaderText(text),
-  );
-const isAnything: Check = () => true;
+
+const headerName = z
+  .string()
+  .regex(/^[\w-]+$/)
+  .refine((name) => !framing.test(name), "must not set the message length");
+/** What a header can hold: no control characters, and nothing beyond Latin-1. */
+const headerText = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/);
+
+const statusMembers = {
+  status: z.int().min(200).max(599),
+  body: z.unknown().optional(),
+  headers: z.record(headerName, headerText).optional(),
+} as const;
+const msMember = { ms: z.number().min(0).max(86_400_000) } as const;
 
 interface FaultShape {
-  /** The rule's additional members: how they are checked, and whether they are required. */
-  readonly members: Readonly<
-    Record<string, { readonly fits: Check; readonly rule: string; readonly required?: true }>
-  >;
+  /** The rule's additional members. */
+  readonly members: Readonly<Record<string, z.ZodType>>;
   /** Whether the fault applies only to operations that list a collection. */
   readonly listsOnly?: true;
   /**
@@ -37,18 +36,6 @@ interface FaultShape {
 
 /** The endpoints, other than the service's operations, for which you can set faults. */
 export const furtherEndpoints = ["TOKEN", "UPLOAD", "DOWNLOAD", "CALLBACK"] as const;
-
-const statusMembers = {
-  status: { fits: isStatus, rule: "a status from 200 to 599", required: true },
-  body: { fits: isAnything, rule: "any JSON value; text is sent unchanged" },
-  headers: {
-    fits: isHeaders,
-    rule: "an object of header names and values, without headers that set the message length",
-  },
-} as const;
-const msMember = {
-  ms: { fits: isMs, rule: "milliseconds from 0 to 86,400,000", required: true },
-} as const;
 
 /** Every way in which a call can fail on demand; docs/emulator.md describes each. */
 export const faultKinds = {
@@ -98,20 +85,6 @@ export interface FaultRule {
 
 const isKind = (kind: unknown): kind is FaultKind =>
   typeof kind === "string" && Object.hasOwn(faultKinds, kind);
-const isCount = (value: unknown, least: number): boolean =>
-  Number.isInteger(value) && Number(value) >= least;
-
-const wrongMember = (rule: Readonly<Record<string, unknown>>, { members }: FaultShape) => {
-  for (const [name, { fits, rule: text, required }] of Object.entries(members)) {
-    const value = rule[name];
-    if (value === undefined ? required : !fits(value)) return `${name} must be ${text}`;
-  }
-  const known = ["on", "kind", "times", "after", ...Object.keys(members)];
-  const unknown = Object.keys(rule).find((name) => !known.includes(name));
-  return unknown === undefined
-    ? undefined
-    : `there is no member ${unknown.slice(0, 60)}; use ${known.join(", ")}`;
-};
 
 /** Header names in lower case, so that they replace the usual ones. */
 const lowerCased = (headers: JsonObject): Readonly<Record<string, string>> =>
@@ -122,30 +95,35 @@ const lowerCased = (headers: JsonObject): Readonly<Record<string, string>> =>
 /**
  * Parses a rule from a control call.
  *
+ * @param endpoints the known endpoints
  * @throws Error that describes what is wrong and what is allowed
  */
 export const parseFault = (value: unknown, endpoints: readonly string[]): FaultRule => {
   if (!isObject(value))
     throw new Error('A fault is an object such as {"on": "POST /channels", "kind": "hang"}.');
-  const { on, kind, times = 1, after = 0 } = value;
+  const { on, kind, headers } = value;
   if (typeof on !== "string" || !endpoints.includes(on))
     throw new Error(`A fault's "on" must be one of: ${endpoints.join(", ")}.`);
   if (!isKind(kind))
     throw new Error(`A fault's "kind" must be one of: ${Object.keys(faultKinds).join(", ")}.`);
-  if (!isCount(times, 1))
-    throw new Error('A fault\'s "times" must be a whole number of at least 1.');
-  if (!isCount(after, 0))
-    throw new Error('A fault\'s "after" must be a whole number of at least 0.');
-  const shape: FaultShape = faultKinds[kind];
-  const wrong = wrongMember(value, shape);
-  if (wrong) throw new Error(`A fault of kind ${kind}: ${wrong}.`);
-  if (shape.listsOnly && !/^GET [^{]+$/.test(on))
+  const { members, listsOnly, callbacks }: FaultShape = faultKinds[kind];
+  const rule = z.strictObject({
+    ...{ on: z.string(), kind: z.string(), ...members },
+    times: z.int().min(1).default(1),
+    after: z.int().min(0).default(0),
+  });
+  const read = rule.safeParse(value);
+  if (!read.success) {
+    const [{ path, message } = { path: [], message: "" }] = read.error.issues;
+    throw new Error(`A fault of kind ${kind}: ${[path.join("."), message].join(" ").trim()}.`);
+  }
+  if (listsOnly && !/^GET [^{]+$/.test(on))
     throw new Error(`A fault of kind ${kind} applies only to lists, such as "GET /channels".`);
-  if (on === "CALLBACK" && !shape.callbacks)
+  if (on === "CALLBACK" && !callbacks)
     throw new Error(`A fault of kind ${kind} cannot apply to callbacks, which the service calls.`);
-  const { headers } = value;
+  const { times, after } = read.data;
   const lowered = isObject(headers) ? { headers: lowerCased(headers) } : {};
-  return { ...value, ...lowered, on, kind, times: Number(times), after: Number(after) };
+  return { ...value, ...lowered, on, kind, times, after };
 };
 
 interface PendingFault {

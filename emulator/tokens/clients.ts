@@ -1,4 +1,5 @@
 import { hash, timingSafeEqual } from "node:crypto";
+import { z } from "zod";
 import { isObject } from "../../provider/kernel/json.js";
 
 /**
@@ -13,48 +14,43 @@ export interface Client {
   readonly scopes: readonly string[];
 }
 
-const isTexts = (value: unknown): value is readonly string[] =>
-  Array.isArray(value) && value.every((text) => typeof text === "string" && text !== "");
+const text = z.string().min(1).max(1024);
 
-const isText = (value: unknown): value is string =>
-  typeof value === "string" && value !== "" && value.length <= 1024;
+/** Sent as one text with the others (RFC 6749 §3.3). */
+const scope = z
+  .string()
+  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, "a scope is one word without quotes or backslashes");
 
-/**
- * A redirect URI is absolute and has no fragment (RFC 6749 §3.1.2); it is sent in a header as
- * it is.
- */
-const isRedirect = (text: string): boolean =>
-  URL.canParse(text) && /^[\x21\x22\x24-\x7e]+$/.test(text);
+/** Absolute and without a fragment (RFC 6749 §3.1.2): it is sent in a header as it is. */
+const redirectUri = z
+  .string()
+  .refine(
+    (uri) => URL.canParse(uri) && /^[\x21\x22\x24-\x7e]+$/.test(uri),
+    "must be an absolute, percent-encoded URL without a fragment",
+  );
 
-/** Neither spaces nor quotes: scopes are sent as one text (RFC 6749 §3.3). */
-const isScope = (text: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(text);
+const confidentialClient = z.strictObject({
+  clientId: text,
+  clientSecret: text,
+  scopes: z.array(scope),
+});
 
-const known = new Set(["clientId", "clientSecret", "public", "redirectUris", "scopes"]);
+const publicClient = z.strictObject({
+  clientId: text,
+  public: z.literal(true),
+  redirectUris: z.array(redirectUri).min(1),
+  scopes: z.array(scope),
+});
 
 /** Parses a client from a control call. @throws Error that describes what is wrong */
 export const parseClient = (value: unknown): Client => {
-  const shape =
-    'A client has the form {"clientId", "clientSecret", "scopes": […]}, or {"clientId", "public": true, "redirectUris": […], "scopes": […]}.';
-  if (!isObject(value)) throw new Error(shape);
-  const { clientId, clientSecret, scopes, redirectUris } = value;
-  const unknown = Object.keys(value).find((key) => !known.has(key));
-  if (unknown !== undefined)
-    throw new Error(`A client has no member ${unknown.slice(0, 60)}. ${shape}`);
-  if (!isText(clientId) || !isTexts(scopes)) throw new Error(shape);
-  if (!scopes.every(isScope))
-    throw new Error(`A scope is one word without spaces, quotes, or backslashes. ${shape}`);
-  if (value.public === true) {
-    if (!isTexts(redirectUris) || redirectUris.length === 0 || clientSecret !== undefined)
-      throw new Error(shape);
-    if (!redirectUris.every(isRedirect))
-      throw new Error(
-        `redirectUris must be absolute, percent-encoded URLs without a fragment. ${shape}`,
-      );
-    return { clientId, public: true, redirectUris, scopes };
-  }
-  if (!isText(clientSecret) || redirectUris !== undefined || (value.public ?? false) !== false)
-    throw new Error(shape);
-  return { clientId, clientSecret, scopes };
+  const isPublic = isObject(value) && value.public === true;
+  const read = (isPublic ? publicClient : confidentialClient).safeParse(value);
+  if (read.success) return read.data;
+  const [{ path, message } = { path: [], message: "" }] = read.error.issues;
+  throw new Error(
+    `${path.join(".")}: ${message}. A client has the form {"clientId", "clientSecret", "scopes": […]}, or {"clientId", "public": true, "redirectUris": […], "scopes": […]}.`,
+  );
 };
 
 const digest = (text: string): Buffer => hash("sha256", text, "buffer");

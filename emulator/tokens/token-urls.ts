@@ -3,15 +3,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   HttpError,
   readBytes,
-  reasonOf,
   responseOf,
   type ServiceResponse,
   sendResponse,
-  serialised,
 } from "../http/exchange.js";
 import type { TokenClaims, Tokens } from "../service/access.js";
-import { type CallLog, keptBody } from "../service/calls.js";
-import { type EmulatorClock, timestamp } from "../service/clock.js";
+import { type CallLog, keptAnswer, logCall } from "../service/calls.js";
+import type { EmulatorClock } from "../service/clock.js";
 import { beforeOperation, type Faults, sendWithFault } from "../service/faults.js";
 import type { Clients } from "./clients.js";
 
@@ -210,22 +208,9 @@ export const serveToken = async (
   if (fault) sendWithFault(response, answer, fault);
   else sendResponse(response, answer);
   if (answer.status > 0 && answer.status < 400) return;
-  const said = answer.body === undefined ? "" : String(serialised(answer.body));
-  const reason = reasonOf(answer);
-  hub.log.add(
-    {
-      at: timestamp(hub.clock.now()),
-      method: request.method ?? "",
-      template: path,
-      path,
-      status: answer.status,
-      ms: Math.round(performance.now() - started),
-      subjects: [],
-      ...(reason === undefined ? {} : { reason }),
-    },
-    {
-      answer: keptBody(Buffer.byteLength(said), () => said),
-      fault: fault?.kind,
-    },
-  );
+  const where = { started, template: path, path };
+  logCall(hub, request, answer, where, {
+    answer: keptAnswer(answer, response),
+    fault: fault?.kind,
+  });
 };

@@ -205,7 +205,10 @@ test("with Redis, what was worked on before a restart is not worked on again", a
   const before = answers(bot?.shown() ?? "");
   const next = await start("npm start");
   await control.advance(1_000);
-  await control.waitForDelivery({ type: "text", attempt: 2, status: 202 }, { timeoutMs: 60_000 });
+  await control.waitForDelivery(
+    ({ type, attempt, status }) => type === "text" && attempt === 2 && status === 202,
+    { timeoutMs: 60_000 },
+  );
   expect([before, answers(next.shown())]).toEqual([1, 0]);
 });
 

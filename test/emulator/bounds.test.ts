@@ -66,24 +66,14 @@ test("what refers to an object is known without looking at all, whatever was wri
 
 test("callers with large bodies fill no memory, and the newest calls keep theirs", () => {
   const log = new CallLog();
-  const entry = {
-    at: created,
-    method: "POST",
-    template: "/channels",
-    path: "",
-    status: 201,
-    ms: 0,
-  };
-  const text = "x".repeat(60_000);
-  for (let call = 0; call < 1_000; call += 1) {
-    const content = { check: "operation", sent: keptBody(text.length, () => text) } as const;
-    log.add({ ...entry, subjects: [] }, content);
-  }
+  const entry = { at: created, method: "POST", template: "/channels", path: "" };
+  for (let call = 0; call < 1_000; call += 1)
+    log.add({ ...entry, status: 201, ms: 0 }, { sent: keptBody(1, () => String(call)) });
   const kept = Array.from({ length: 1_000 }, (_, place) => log.callAt(place)?.content.sent?.text);
-  const characters = kept.reduce((sum, each) => sum + (each?.length ?? 0), 0);
-  expect(characters).toBeGreaterThan(4 * 1024 * 1024);
-  expect(characters).toBeLessThanOrEqual(8 * 1024 * 1024);
-  expect(kept.at(-1)).toBe(text);
+  const texts = kept.filter((text) => text !== undefined);
+  expect(texts.length).toBeGreaterThanOrEqual(250);
+  expect(texts.length).toBeLessThan(500);
+  expect(kept.at(-1)).toBe("999");
   const unread = () => {
     throw new Error("a body that is too large was made into a text");
   };

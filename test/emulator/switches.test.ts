@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { parseSwitch, startEmulator, switchTable } from "../../emulator/index.js";
+import { startEmulator } from "../../emulator/index.js";
+import { parseSwitch, switchTable } from "../../emulator/service/switches.js";
 import { type Running, running, start } from "./running.js";
 
 let service: Running;

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { roleOf } from "../support/forms.js";
 import { kindOf, type Running, running, start } from "./running.js";
@@ -151,14 +151,6 @@ test("a body of more than 2 MiB is refused, and the refusal can be read", async 
   const body = await service.body(kindOf("Channel"), { more: "x".repeat(8 * 1024 * 1024) });
   const reply = await service.call("POST", "/channels", body);
   expect(reply).toMatchObject({ status: 400, json: { code: "400-10424" } });
-});
-
-test("a message for users comes only where it is asked for", async () => {
-  const headers = { "X-platform-error-message": "yes" };
-  const asked = await service.call("POST", "/channels", {}, { headers });
-  expect(asked.json.userMessage).toBe(asked.json.developerMessage);
-  expect(isObject((await service.call("POST", "/channels", {})).json)).toBe(true);
-  expect((await service.call("POST", "/channels", {})).json).not.toHaveProperty("userMessage");
 });
 
 const unheard = { unheardOf: 1 };

@@ -1,5 +1,5 @@
 import { causeText, sendMessage } from "./emulator.mjs";
-import { deliveryOutcome, LogLinks, linkToEntry } from "./logs.mjs";
+import { deliveryOutcome, linkToEntry } from "./logs.mjs";
 import * as parts from "./parts.mjs";
 import * as texts from "./texts.mjs";
 import { useLayoutEffect, useMemo, useRef, useState } from "./vendor/hooks.mjs";
@@ -55,9 +55,9 @@ export const readMessage = (message) => {
   };
 };
 
-/** @param {{ readonly message: ReturnType<typeof readMessage>, readonly delivery: ShownDelivery | undefined, readonly downloads: Readonly<Record<string, string>> }} props */
-const Message = ({ message, delivery, downloads }) => {
-  const { messageId, type, sender, name, text, json, files, time } = message;
+/** @param {{ readonly message: ReturnType<typeof readMessage>, readonly delivery: ShownDelivery | undefined, readonly place: number, readonly downloads: Readonly<Record<string, string>> }} props */
+const Message = ({ message, delivery, place, downloads }) => {
+  const { type, sender, name, text, json, files, time } = message;
   const at = html`<time dateTime=${time}>${clockTime(time)}</time>`;
   const who = html`<strong><${ForeignText} text=${name || sender} /></strong>`;
   const what = type !== "text" && html` · <${ForeignText} text=${type} />`;
@@ -69,7 +69,7 @@ const Message = ({ message, delivery, downloads }) => {
   const { failure, attempt = 0 } = delivery ?? {};
   const outcome = delivery && failure ? `not delivered: ${deliveryOutcome(delivery)}` : "delivered";
   const said = attempt > 1 ? `${outcome}, attempt ${attempt}` : outcome;
-  const href = linkToEntry("deliveries", "all", `messages/${messageId}`);
+  const href = linkToEntry("deliveries", place);
   const tone = failure ? "bad" : "good";
   const link = html` · <a data-tone=${tone} href=${href}><${ForeignText} text=${said} /></a>`;
   return html`<li class="speech" data-side=${sender}>
@@ -89,7 +89,7 @@ const Transcript = ({ known: { transcript, deliveries } }) => {
   useLayoutEffect(() => {
     if (isAtEnd.current && log.current) log.current.scrollTop = log.current.scrollHeight;
   });
-  const last = new Map(deliveries.entries.map((entry) => [entry.messageId, entry]));
+  const last = new Map(deliveries.entries.map((entry, index) => [entry.messageId, index]));
   const scrolled = (/** @type {{ currentTarget: HTMLElement }} */ { currentTarget: box }) => {
     isAtEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < 60;
   };
@@ -98,8 +98,9 @@ const Transcript = ({ known: { transcript, deliveries } }) => {
     <ol class="plain messages">
       ${messages.map((each, index) => {
         const message = readMessage(each);
-        const delivery = last.get(message.messageId);
-        return html`<${Message} key=${before + index} message=${message} delivery=${delivery} downloads=${downloads} />`;
+        const place = last.get(message.messageId) ?? -1;
+        const delivery = { delivery: deliveries.entries[place], place: deliveries.first + place };
+        return html`<${Message} key=${before + index} message=${message} ...${delivery} downloads=${downloads} />`;
       })}
     </ol>
   </div>`;
@@ -219,7 +220,7 @@ const Chat = ({ page, id }) => {
     html`<p class="quiet">
     ${known.isCompleted && shown.phase !== "ended" ? "completed: idle for too long" : phases[shown.phase]} ·${" "}
     <a href=${`#objects/${shown.subject}`}><${ForeignText} text=${shown.address} /></a> on${" "}
-    <${ForeignText} text=${shown.channelType} /> · <${ForeignText} text=${id} /><${LogLinks} subject=${`conversations/${id}`} />
+    <${ForeignText} text=${shown.channelType} /> · <${ForeignText} text=${id} />
   </p>`;
   const over = html`<p class="quiet">The conversation has completed, so no more messages can be sent.</p>`;
   const composer = html`<${Composer} page=${page} id=${id} customer=${shown?.customer ?? ""} />`;

@@ -1,19 +1,9 @@
-import {
-  Code,
-  Details,
-  ForeignText,
-  html,
-  linkTo,
-  SearchBar,
-  Subject,
-  Table,
-  useSearch,
-} from "./parts.mjs";
+import { Code, Details, ForeignText, html, linkTo, SearchBar, Table, useSearch } from "./parts.mjs";
 import { clockTime, counted, dayTime } from "./texts.mjs";
 import { useMemo } from "./vendor/hooks.mjs";
 
 /** @import { ComponentChildren } from "preact" */
-/** @import { ShownCall, WithSubjects } from "../../service/calls.js" */
+/** @import { ShownCall } from "../../service/calls.js" */
 /** @import { ShownDelivery } from "../../conversations/deliveries.js" */
 /** @import { InspectedCall } from "../inspected-call.js" */
 /** @import { Column, Page } from "./parts.mjs" */
@@ -21,16 +11,8 @@ import { useMemo } from "./vendor/hooks.mjs";
 /** The lists of what happened, each a view. @typedef {"calls" | "deliveries"} LogName */
 /** An entry with its place in its log. @template T @typedef {{ readonly entry: T, readonly place: number }} Placed */
 
-/** The link to an entry of a log, or to all that are about a subject. @param {LogName} log @param {number | "all"} place @param {string} [subject] */
-export const linkToEntry = (log, place, subject = "") =>
-  linkTo(log, String(place), ...(subject === "" ? [] : subject.split("/")));
-
-/** Links to the calls and the deliveries that are about a subject. @param {{ readonly subject: string }} props */
-export const LogLinks = ({ subject }) =>
-  /** @type {const} */ (["calls", "deliveries"]).map((log) => [
-    " · ",
-    html`<a href=${linkToEntry(log, "all", subject)}>${log}</a>`,
-  ]);
+/** The link to an entry of a log. @param {LogName} log @param {number} place */
+export const linkToEntry = (log, place) => linkTo(log, String(place));
 
 /** The entries of a log with their places, the newest first. @template T @param {{ readonly first: number, readonly entries: readonly T[] }} log @returns {readonly Placed<T>[]} */
 const placeEntries = ({ first, entries }) =>
@@ -39,53 +21,33 @@ const placeEntries = ({ first, entries }) =>
 /**
  * A log, the newest entry first, and one of its entries in full.
  *
- * @template {WithSubjects} T
+ * @template T
  * @param {object} props
  * @param {Page} props.page
  * @param {LogName} props.name of the view
  * @param {string} props.noun
  * @param {{ readonly first: number, readonly entries: readonly T[] }} props.log
  * @param {string} props.search what can be typed
- * @param {(entry: T) => readonly string[]} props.words what is searched, beside the names of its subjects
+ * @param {(entry: T) => readonly string[]} props.words what is searched
  * @param {readonly Column<Placed<T>>[]} props.columns
  * @param {(item: Placed<T>) => readonly [title: string, ...parts: ComponentChildren[]]} props.describe
  */
 const LogView = ({ page, name, noun, log, search, words, columns, describe }) => {
-  const [chosen = "all", ...steps] = page.rest;
-  const subject = steps.join("/");
-  const items = useMemo(() => {
-    const isAbout = (/** @type {T} */ entry) => subject === "" || entry.subjects.includes(subject);
-    return placeEntries(log).filter(({ entry }) => isAbout(entry));
-  }, [log, subject]);
-  const nameOf = (/** @type {string} */ key) => `${key} ${page.known.objects.get(key)?.name ?? ""}`;
-  const { found, ...field } = useSearch(items, ({ entry }) => [
-    ...words(entry),
-    ...entry.subjects.map(nameOf),
-  ]);
-  const all = subject === "" ? `#${name}` : linkToEntry(name, "all", subject);
-  const bar = { label: search, found: found.length, total: log.entries.length, noun };
-  const about =
-    subject !== "" &&
-    html`<ul class="plain">
-    <${Subject} page=${page} subject=${subject}> · <a href=${`#${name}`}>show all</a><//>
-  </ul>`;
+  const [chosen = ""] = page.rest;
+  const items = useMemo(() => placeEntries(log), [log]);
+  const { found, ...field } = useSearch(items, ({ entry }) => words(entry));
+  const bar = { label: search, found: found.length, total: items.length, noun };
   const { [Number(chosen) - log.first]: entry } = log.entries;
   const [title, ...parts] = entry
     ? describe({ entry, place: Number(chosen) })
     : ["No longer available"];
-  const related = entry?.subjects.map(
-    (each) => html`<${Subject} page=${page} subject=${each}><${LogLinks} subject=${each} /><//>`,
-  );
-  const details = html`<${Details} key=${chosen} label=${`Chosen ${noun}`} title=${title} close=${all}>
-    ${parts}
-    <section><h3>Related items</h3><ul class="plain">${related}</ul></section>
-  <//>`;
-  const href = (/** @type {Placed<T>} */ { place }) => linkToEntry(name, place, subject);
+  const details = html`<${Details} key=${chosen} label=${`Chosen ${noun}`} title=${title} close=${`#${name}`}>${parts}<//>`;
+  const href = (/** @type {Placed<T>} */ { place }) => linkToEntry(name, place);
   return html`<div class="view">
-    <${SearchBar} ...${bar} ...${field}>${about}<//>
+    <${SearchBar} ...${bar} ...${field} />
     <div class="beside">
       <${Table} label=${name} items=${found} columns=${columns} href=${href} />
-      ${chosen !== "all" && details}
+      ${chosen !== "" && details}
     </div>
   </div>`;
 };
@@ -149,7 +111,7 @@ export const CallsView = ({ page }) => {
   const words = (/** @type {ShownCall} */ { method, path, status, clientId = "", reason = "" }) => [
     `${method} ${path} ${status} ${tones[toneOf(status)]} ${clientId} ${reason}`,
   ];
-  const search = "Path, method, status, name, or “refused”";
+  const search = "Path, method, status, or “refused”";
   const shown = { page, name: "calls", noun: "call", log: calls, columns: callColumns };
   return html`<${LogView} ...${shown} search=${search} words=${words} describe=${describe} />`;
 };
@@ -201,16 +163,17 @@ export const DeliveriesView = ({ page }) => {
         </p>
         ${failure && html`<p>${describeRest(deliveries.entries, entry)}</p>`}
       </section>`,
+      html`<p><a href=${linkTo("conversations", entry.conversationId)}>The conversation</a></p>`,
     ];
   };
   const words = (/** @type {ShownDelivery} */ entry) => [
-    `${entry.url} ${entry.type} ${deliveryOutcome(entry)}`,
+    `${entry.url} ${entry.type} ${deliveryOutcome(entry)} ${entry.messageId} ${entry.conversationId}`,
   ];
   const shown = { page, name: "deliveries", noun: "attempt", log: deliveries };
   return html`<${LogView}
     ...${shown}
     columns=${deliveryColumns}
-    search="Address, name, type, or outcome"
+    search="Address, ID, type, or outcome"
     words=${words}
     describe=${describe}
   />`;

@@ -1,5 +1,4 @@
 import { objectKey } from "./emulator.mjs";
-import { LogLinks } from "./logs.mjs";
 import * as parts from "./parts.mjs";
 import { counted, countText } from "./texts.mjs";
 import { useMemo } from "./vendor/hooks.mjs";
@@ -7,7 +6,7 @@ import { useMemo } from "./vendor/hooks.mjs";
 /** @import { ShownObject } from "../page-routes.js" */
 /** @import { Known } from "./emulator.mjs" */
 
-const { Code, Details, ForeignText, html, linkTo, SearchBar, Subject, Table } = parts;
+const { Code, Details, ForeignText, html, linkTo, SearchBar, Table } = parts;
 
 /** An object with the names of those that it refers to, and the keys of those that refer to it. @typedef {{ readonly object: ShownObject, readonly noun: string, readonly uses: string, readonly users: readonly string[] }} Row */
 
@@ -46,17 +45,27 @@ const columns = [
   ],
 ];
 
+/** Another object: its name, linked if it is there. @param {{ readonly known: Known, readonly subject: string, readonly note?: string }} props */
+const Subject = ({ known, subject, note = "" }) => {
+  const object = known.objects.get(subject);
+  const shown = html`<${ForeignText} text=${object?.name || subject} />`;
+  const href = linkTo("objects", ...subject.split("/"));
+  return html`<li>${object ? html`<a href=${href}>${shown}</a>` : shown} <span class="quiet">${note}</span></li>`;
+};
+
 /** One object: what it refers to, what refers to it, and all its members. @param {{ readonly page: parts.Page, readonly row: Row }} props */
 const ObjectDetails = ({ page, row: { object, noun, users } }) => {
   const { known } = page;
   const key = objectKey(object);
   const members = known.question.object === key ? known.object : null;
   const used = object.references.map(
-    (each) => html`<${Subject} page=${page} subject=${objectKey(each)}> · ${each.path}<//>`,
+    (each) => html`<${Subject} known=${known} subject=${objectKey(each)} note=${each.path} />`,
   );
-  const using = users.map((each) => html`<${Subject} key=${each} page=${page} subject=${each} />`);
+  const using = users.map(
+    (each) => html`<${Subject} key=${each} known=${known} subject=${each} />`,
+  );
   return html`<${Details} key=${key} label="Chosen object" title=${object.name || object.id} close="#objects">
-    <p class="quiet">${noun} · <${ForeignText} text=${object.id} /><${LogLinks} subject=${key} /></p>
+    <p class="quiet">${noun} · <${ForeignText} text=${object.id} /></p>
     <section><h3>Refers to ${counted(used.length, "object")}</h3><ul class="plain">${used}</ul></section>
     <section><h3>Used by ${counted(using.length, "object")}</h3><ul class="plain">${using}</ul></section>
     <section><h3>Members, without secrets</h3><${Code} label="Members" value=${members ?? "…"} /></section>

@@ -145,19 +145,3 @@ export const useSearch = (items, words) => {
   );
   return { found, text, change };
 };
-
-/** A subject of an entry: its name, linked if possible. @param {{ readonly page: Page, readonly subject: string, readonly children?: ComponentChildren }} props */
-export const Subject = ({ page: { known }, subject, children }) => {
-  const [collection = "", ...rest] = subject.split("/");
-  const id = rest.join("/");
-  const object = known.objects.get(subject);
-  const noun = known.tables.kinds.find((each) => each.collection === collection)?.noun;
-  const name = object?.name || known.conversations.find((each) => each.id === id)?.customer || id;
-  const shown = html`<${ForeignText} text=${name} />`;
-  const conversation = collection === "conversations" && linkTo(collection, id);
-  const href = object ? linkTo("objects", collection, id) : conversation;
-  return html`<li>
-    ${href ? html`<a href=${href}>${shown}</a>` : shown}
-    <span class="quiet"> ${noun ?? collection.replace(/s$/, "")}${noun && !object && ", not there"}${children}</span>
-  </li>`;
-};

@@ -50,7 +50,6 @@ const views = [
   "conversations/70000000-0000-4000-8000-000000000002",
   "calls",
   "calls/5",
-  "calls/all/channels/40000000-0000-4000-8000-000000000000",
   "deliveries",
   "deliveries/0",
   "rates",

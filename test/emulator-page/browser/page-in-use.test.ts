@@ -12,7 +12,6 @@ const inBrowser = browserTests();
 
 const first = "70000000-0000-4000-8000-000000000000";
 const second = "70000000-0000-4000-8000-000000000001";
-const application = "20000000-0000-4000-8000-000000000002";
 
 const tab = (page: Page, name: string) =>
   page.getByRole("navigation").getByRole("link", { name: new RegExp(`^${name}`) });
@@ -256,35 +255,20 @@ describe("calls", () => {
     },
   );
 
-  inBrowser("lead to deliveries, conversations and objects, and back", async (started) => {
+  inBrowser("lead from a conversation to its deliveries, and back", async (started) => {
     const callback = await callbackServer();
     const options = { sample: smallAccount, callback: callback.url };
     const { page, service, view } = await openPage(started, options);
-    await service.call("GET", "/channels");
     await service.call("POST", "/conversations/messages", messageTo(first));
-    await service.call("POST", "/conversations/messages", messageTo(first, "nobody"));
     await view(`conversations/${first}`);
-    await chosen(page, "conversation").getByRole("link", { name: "calls" }).click();
-    // The refused one names the conversation in what was sent.
-    await page.getByText("2 of 3 calls").waitFor();
-    await page.getByRole("row", { name: /POST .* 202/ }).click();
-    await chosen(page, "call").getByRole("link", { name: "deliveries" }).last().click();
-    await page.getByText("1 attempt").waitFor();
-    await page.getByRole("link", { name: callback.url }).click();
-    await chosen(page, "attempt").getByText("Returned 200").waitFor();
-    await chosen(page, "attempt")
-      .getByRole("link", { name: /^Ada Example/ })
-      .click();
     await page.getByRole("log").getByText("delivered").click();
-    await page.getByRole("link", { name: callback.url }).click();
-    await chosen(page, "attempt").getByRole("link", { name: /-app$/ }).click();
-    await chosen(page, "object").getByRole("link", { name: "deliveries" }).click();
-    await page.getByText("1 attempt").waitFor();
-    await service.call("GET", `/clientapplications/${application}`);
-    await view(`calls/all/clientapplications/${application}`);
-    await page.getByText("1 of 4 calls").waitFor();
-    await page.getByRole("link", { name: "show all" }).click();
-    await page.getByText("4 calls", { exact: true }).waitFor();
+    await chosen(page, "attempt").getByText("Returned 200").waitFor();
+    await search(page).fill("nothing like it");
+    await page.getByText("0 of 1 attempt").waitFor();
+    await search(page).fill(first);
+    await page.getByText("1 attempt", { exact: true }).waitFor();
+    await chosen(page, "attempt").getByRole("link", { name: "The conversation" }).click();
+    await page.getByRole("heading", { name: "Ada Example 0" }).waitFor();
   });
 });
 
