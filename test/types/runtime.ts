@@ -46,11 +46,9 @@ hub.messages.send({ type: "text", html: "<b>Hi</b>", text: "Hi", sender: "custom
 hub.messages.send({ type: "agent.available", sender: "custom_agent", conversation: { entryPoint: "1007" } });
 // @ts-expect-error an agent is available at an entry point
 hub.messages.send({ type: "agent.available", sender: "custom_agent", conversation });
-hub.messages.sendOther({ type: "custom.order", xml: "<a/>", sender: "customer", conversation });
+hub.messages.send({ type: "custom.order", xml: "<a/>", sender: "customer", conversation });
 // @ts-expect-error only own types have XML
-hub.messages.sendOther({ type: "status.read", xml: "<a/>", sender: "customer", conversation });
-// @ts-expect-error not beside the types of the specification
-hub.messages.send({ type: "custom.order", sender: "customer", conversation });
+hub.messages.send({ type: "status.read", xml: "<a/>", sender: "customer", conversation });
 // @ts-expect-error a text has a text, HTML, or attachments
 hub.messages.send({ type: "text", sender: "customer", conversation });
 // @ts-expect-error a soft deletion names the message
