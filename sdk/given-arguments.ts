@@ -229,22 +229,6 @@ interface GivenReference {
 const isPlainArgument = (value: unknown): value is object =>
   isObject(value) && !pulumi.Output.isInstance(value) && !pulumi.Resource.isInstance(value);
 
-/** Parts of a component that would have fitted, as a program writes them: `.channel`. */
-const fitting = (value: object, takes: readonly string[], prefix: string, depth = 2): string[] =>
-  Object.entries(value)
-    .filter(([name]) => !name.startsWith("__"))
-    .flatMap(([name, member]) => {
-      if (takes.some((token) => isOfType(member, token))) return [`${prefix}.${name}`];
-      return depth > 1 && isPlainArgument(member)
-        ? fitting(member, takes, `${prefix}.${name}`, 1)
-        : [];
-    });
-
-const wayOut = (given: pulumi.Resource, takes: readonly string[]): string => {
-  const parts = pulumi.ComponentResource.isInstance(given) ? fitting(given, takes, "") : [];
-  return parts.length > 0 ? `. Pass one of its parts: ${parts.join(" or ")}` : "";
-};
-
 const givenText = (resource: pulumi.Resource, byId: boolean): string =>
   `got the ${byId ? "id of the " : ""}${resourceLabel(resource)}`;
 
@@ -259,26 +243,10 @@ export const refuseOtherKinds = ({ of, path, takes, given }: GivenReference): vo
   if (!pulumi.Resource.isInstance(resource)) return;
   if (takes.some((token) => isOfType(resource, token))) return;
   const fault = wrongKind(path, takes.map(className), givenText(resource, byId));
-  throw new pulumi.RunError(`${of}: ${fault}${wayOut(resource, takes)}`);
-};
-
-const shapes: Readonly<Partial<Record<Field["type"], string>>> = {
-  list: "a list",
-  map: "an object of key-value pairs",
-  object: "an object",
-};
-
-/** A resource, or its ID, in place of a list or an object: a preview could not see it, as it knows no ID yet. */
-const refuseWholeResource = (of: string, { type }: Field, given: unknown, path: string): void => {
-  const shape = shapes[type];
-  const resource = pulumi.Output.isInstance(given) ? ids.get(given) : given;
-  if (shape === undefined || !pulumi.Resource.isInstance(resource)) return;
-  const was = givenText(resource, resource !== given);
-  throw new pulumi.RunError(`${of}: ${path} must be ${shape}; ${was}`);
+  throw new pulumi.RunError(`${of}: ${fault}`);
 };
 
 const visit = (of: string, field: Field, given: unknown, path: string): void => {
-  refuseWholeResource(of, field, given, path);
   if (field.type === "reference") {
     refuseOtherKinds({ of, path, takes: [typeToken(field.to.kind)], given });
   } else if (field.type === "list" && Array.isArray(given)) {
@@ -299,7 +267,7 @@ const visitAll = (of: string, fields: Fields, given: object, prefix: string): vo
 
 /**
  * Rejects references in a resource's arguments, at any depth, that are known to be of the wrong
- * kind, or that replace a whole list, map, or object.
+ * kind.
  *
  * @throws pulumi.RunError
  */

@@ -9,23 +9,20 @@ const program = `
 const { Authentication, Account, Channel, ClientApplication, Orchestration, Participant } = require("pulumi-conversation");
 const { Config } = require("@pulumi/pulumi");
 const wrong = process.env.WRONG === "1";
-const sign = (name) => new Authentication(name, wrong
+const first = new Authentication("first", wrong
   ? { basicAuth: { username: "hub", password: new Config().require("password") } }
   : { oauth2: { tokenRequestUrl: "https://shop.test-company.com/token", method: "POST", accessTokenPath: "$.token",
       headers: { Accept: "application/json" }, payload: { secret: new Config().require("password") } } });
-const role = (name, authentication) => ({
-  name, version: "v3", authentication,
+const application = (name, role) => new ClientApplication(name, { roles: [{
+  name: role, version: "v3", authentication: first,
   callback: wrong ? "http://shop.test-company.com/messages" : "https://shop.test-company.com/messages",
   notificationEmail: wrong ? "ops@example.com" : "ops@test-company.com",
-});
-const first = sign("first");
-const bot = new ClientApplication("bot", { roles: [role(wrong ? "custom_agent" : "custom_bot", first)] });
-const customer = new ClientApplication("customer", { roles: [role("customer", wrong ? first : sign("second"))] });
-const other = wrong ? new ClientApplication("other", { roles: [role("business_notification", sign("third"))] }) : bot;
+}] });
+const [bot, customer] = [application("bot", "custom_bot"), application("customer", "customer")];
 const participant = new Participant("orders", { type: "custom_bot", application: bot });
 const channel = new Channel("web", { type: "custom.web", displayName: "Web", icon: "aVZC" });
 const orchestration = new Orchestration("support", { applications: {
-  botConfiguration: { bots: [{ application: other, participant }] },
+  botConfiguration: { bots: [{ application: bot, participant }] },
   customerConfiguration: { customer },
 } });
 new Account("shop", { address: "shop", channel, chatConfigurations: { orchestration, entryPoint: "1007" } }, { protect: !wrong });
@@ -71,14 +68,10 @@ const violated = [
   "account-protected Account: shop",
   "https-callbacks ClientApplication: bot",
   "https-callbacks ClientApplication: customer",
-  "https-callbacks ClientApplication: other",
   "no-basic-authentication Authentication: first",
-  "no-basic-authentication Authentication: third",
   "no-clear-secrets Authentication: first",
-  "no-clear-secrets Authentication: third",
   "notification-address ClientApplication: bot",
   "notification-address ClientApplication: customer",
-  "notification-address ClientApplication: other",
 ].sort();
 
 beforeAll(async () => {

@@ -171,27 +171,6 @@ test("a name that holds an output is reported", () => {
   );
 });
 
-test.each([
-  ["agents", { agentConfiguration: { agents: "bare" } }, "applications.agentConfiguration.agents"],
-  ["an escalation", { botConfiguration: { bots: [{ onEscalation: "bare" }] } }, "onEscalation"],
-])(
-  "%s: a resource where a list or an object belongs is reported in the preview",
-  (_, given, path) => {
-    const lone = new sdk.ClientApplication("desk", { roles: [] });
-    for (const [value, was] of [
-      [lone, 'the ClientApplication "desk"'],
-      [lone.id, 'the id of the ClientApplication "desk"'],
-    ] as const) {
-      const applications = JSON.parse(JSON.stringify(given), (_key, member) =>
-        member === "bare" ? value : member,
-      );
-      expect(() => made("Orchestration", "flow", { applications })).toThrow(
-        new RegExp(`^Orchestration "flow": .*${path} must be (a list|an object); got ${was}$`),
-      );
-    }
-  },
-);
-
 const party = { callback: "https://x.example.com", notificationEmail: "o@example.com" };
 const webChat = { type: "custom.web", displayName: "Web", icon: "aVZC" };
 const chatConfigurations = { entryPoint: "1007" };

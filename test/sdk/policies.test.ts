@@ -11,8 +11,8 @@ import {
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { type Props, resource, seen, seenIn } from "./support/policy-resources.js";
 
-const application = (name: string, roles: readonly Props[], uses = {}) =>
-  resource("ClientApplication", name, { roles }, uses);
+const application = (name: string, roles: readonly Props[]) =>
+  resource("ClientApplication", name, { roles });
 
 test("an address of this machine may be http, another may not", () => {
   const of = (callback: string) => application("bot", [{ name: "customer", callback }]);
@@ -44,7 +44,7 @@ test.each([
   ["eu-1", ["live", "eu-*"], 1],
   ["prod.1", ["prod?1"], 0],
 ])("Basic authentication in stack %s, chosen %j: %d", (stack, stacks, times) => {
-  const basic = resource("Authentication", "a", { basicAuth: {} }, {}, stack);
+  const basic = resource("Authentication", "a", { basicAuth: {} }, stack);
   expect(seenIn(noBasicAuthentication, basic, { stacks })).toHaveLength(times);
 });
 
@@ -81,7 +81,7 @@ test.each([
 test("a short secret is not looked for, and a missing file is said", () => {
   const { folder } = stackFile("config:\n  shop:size: abc\n");
   expect(seen(noClearSecrets, [signIn("abc")], { folder })).toEqual([]);
-  const elsewhere = resource("Authentication", "auth", {}, {}, "dev");
+  const elsewhere = resource("Authentication", "auth", {}, "dev");
   expect(() => seen(noClearSecrets, [elsewhere], { folder })).toThrow("Could not find");
 });
 

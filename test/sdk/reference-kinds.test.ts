@@ -83,20 +83,6 @@ const account = (name: string, more: pulumi.Inputs = {}): sdk.ConversationAccoun
   return new sdk.ConversationAccount(name, { ...args, ...more });
 };
 
-test("a component in the place of one of its parts is refused with the parts that fit", () => {
-  const shop = account("shop");
-  const given = 'got the ConversationAccount "shop". Pass one of its parts:';
-  expect(() => new (classOf("Account"))("a", { channel: shop })).toThrow(
-    `Account "a": channel must be a Channel; ${given} .channel`,
-  );
-  expect(() => new (classOf("Participant"))("p", { application: shop })).toThrow(
-    `${given} .applications.customer or .applications.bot`,
-  );
-  expect(
-    () => new (classOf("ClientApplication"))("c", { roles: [{ authentication: shop }] }),
-  ).toThrow(/must be an Authentication; got the ConversationAccount "shop"$/);
-});
-
 test("the component refuses, too", async () => {
   const shop = account("shop");
   const [application] = Object.values(shop.applications);
@@ -105,8 +91,5 @@ test("the component refuses, too", async () => {
   );
   expect(() => account("c", { agent: shop.channel })).toThrow(
     'ConversationAccount "c": agent must be a ClientApplication; got the Channel "shop"',
-  );
-  expect(() => account("d", { channel: shop })).toThrow(
-    'ConversationAccount "d": channel must be a Channel; got the ConversationAccount "shop". Pass one of its parts: .channel',
   );
 });

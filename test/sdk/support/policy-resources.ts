@@ -18,14 +18,10 @@ export const resource = (
   kind: string,
   name: string,
   props: Props,
-  uses: Readonly<Record<string, readonly PolicyResource[]>> = {},
   stack = "prod",
 ): PolicyResource => {
   const type = typeToken(kind);
   const isOf = (of: object): boolean => "__pulumiType" in of && of.__pulumiType === type;
-  const propertyDependencies = Object.fromEntries(
-    Object.entries(uses).map(([key, used]) => [key, [...used]]),
-  );
   const shown = {
     type,
     name,
@@ -33,7 +29,7 @@ export const resource = (
     urn: `urn:pulumi:${stack}::shop::${type}::${name}`,
     opts: options,
     dependencies: [],
-    propertyDependencies,
+    propertyDependencies: {},
     isType: isOf,
     asType: (of: object) => (isOf(of) ? props : undefined),
   };
