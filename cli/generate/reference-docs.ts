@@ -144,11 +144,10 @@ const operations: readonly (readonly [string, StepAction])[] = [
 /** The calls of an operation, with `…` for the collection. */
 const callsText = (definition: Definition, action: StepAction): string => {
   const known = allOperations();
-  const step = { urn: "", label: "", action, definition, phase: 0, after: [] };
-  const calls = callsOf(step, { counts: new Map() }).map(({ endpoint, sharedAs }) => {
+  const calls = callsOf(definition, action).map(({ endpoint, isShared }) => {
     const scopesOf = known.find((one) => endpointName(one) === endpointName(endpoint))?.scopes;
     const any = (scopesOf ?? []).map((scope) => `\`${scope.split(".").at(-1)}\``).join(" or ");
-    return `\`${endpointName(endpoint)}\`${sharedAs ? " (once per run)" : ""}: ${any}`;
+    return `\`${endpointName(endpoint)}\`${isShared ? " (once per run)" : ""}: ${any}`;
   });
   return calls.join("; ").replaceAll(`/${definition.collection}`, "/…");
 };

@@ -2,7 +2,6 @@ import { sameJson } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { CommandFailure } from "../command.js";
 import { forecast } from "../forecast/forecast.js";
-import { workloadOf } from "../forecast/planned-steps.js";
 import { exportStack, openStack, type StackOptions } from "../inventory/open-stack.js";
 import { readAccounts } from "./accounts.js";
 import { readOriginal } from "./original-stack.js";
@@ -32,8 +31,9 @@ export const rehearse = async (options: RehearseOptions & StackOptions): Promise
   const { preview } = run;
   // What a destroy deletes stands in its preview, which may be about a part of the stack.
   const state = operation === "up" ? { state: original.document } : {};
-  const workload = preview && workloadOf(operation, { preview, ...state });
-  const totalSeconds = workload ? forecast(workload, conditions).totalSeconds : 0;
+  const totalSeconds = preview
+    ? forecast(operation, { preview, ...state }, conditions).totalSeconds
+    : 0;
   const isUnfinished = Boolean(deployment.pending_operations?.length);
   return {
     ...{ operation, ...stack.names, plan: conditions.plan, parallel: conditions.parallel },

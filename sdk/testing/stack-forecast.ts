@@ -2,7 +2,6 @@ import { type ConditionOptions, forecast, givenConditions } from "../../cli/fore
 import { duration, forecastReport } from "../../cli/forecast/forecast-report.js";
 import type { Forecast } from "../../cli/forecast/forecast-schema.js";
 import type { ForecastOperation } from "../../cli/forecast/operations.js";
-import { workloadOf } from "../../cli/forecast/planned-steps.js";
 import {
   resourcesInState,
   type StackExport,
@@ -39,11 +38,10 @@ const firstPreview = (state: StackExport | undefined) => {
 export const assertForecast = (exported: unknown, limits: ForecastLimits): Forecast => {
   const { maxMinutes, maxCalls, operation = "up", ...given } = limits;
   const state = stackExportIn(JSON.stringify(exported));
-  const documents =
-    operation === "up" ? { preview: firstPreview(state) } : { ...(state && { state }) };
+  const documents = operation === "up" ? { preview: firstPreview(state) } : { state };
   const source = { environment: {}, config: () => undefined };
   const { conditions } = givenConditions({ plan: "enterprise", ...given }, source);
-  const found = forecast(workloadOf(operation, documents), conditions);
+  const found = forecast(operation, documents, conditions);
   const { totalSeconds, totalCalls } = found;
   const over: string[] = [];
   if (maxMinutes !== undefined && totalSeconds > maxMinutes * 60)
@@ -53,7 +51,7 @@ export const assertForecast = (exported: unknown, limits: ForecastLimits): Forec
       `it would make ${totalCalls} ${totalCalls === 1 ? "call" : "calls"} (limit: ${maxCalls})`,
     );
   if (over.length === 0) return found;
-  const report = forecastReport(found, conditions, false, undefined);
+  const report = forecastReport(found, conditions);
   const title = `The run exceeds its limits: ${over.join("; ")}.\n`;
   throw assertionError([title, report], "expectForecast");
 };

@@ -73,7 +73,7 @@ const onlyChecked: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /^npx pulumi-conversation forecast --/,
-    "forecast/command.test.ts runs it; without options it runs here",
+    "forecast/forecast.test.ts runs it; without options it runs here",
   ],
   [/^pulumi up .*--otel-traces|^export TRACEPARENT/, "traces.test.ts sends traces"],
   [/^npm run emulator -- /, "does not end, or is run by new-project.test.ts"],

@@ -365,10 +365,10 @@ const jobsByCode: readonly (readonly [
   name: string,
   ends: Readonly<Record<string, number>>,
 ])[] = [
-  ["forecast", "report", "Report", { 0: 0, 1: 1, 2: 1, 3: 1, 4: 1, 5: 1, 130: 1 }],
+  ["forecast", "report", "Report", { 0: 0, 1: 1, 2: 1, 3: 1, 130: 1 }],
   ["drift", "report", "Report", { 0: 0, 1: 1, 2: 0, 6: 0, 130: 1 }],
   ["rehearse", "report", "Report", { 0: 0, 1: 1, 2: 1, 3: 1, 130: 1 }],
-  ["forecast", "deploy", "Deploy", { 0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 130: 130 }],
+  ["forecast", "deploy", "Deploy", { 0: 0, 1: 1, 2: 2, 3: 3, 130: 130 }],
   ["drift", "drift", "Drift", { 0: 0, 1: 1, 2: 2, 6: 6, 130: 130 }],
   ["rehearse", "destroy", "Destroy", { 0: 0, 1: 1, 2: 2, 3: 3, 130: 130 }],
 ];
