@@ -9,8 +9,7 @@ import { textTable } from "../cli/terminal/columns.js";
 import { progressOn } from "../cli/terminal/progress.js";
 import { type Emulator, startEmulator } from "../emulator/index.js";
 import { packageRoot } from "../provider/kernel/package.js";
-import { pointerTo } from "../provider/kernel/pointer.js";
-import { typeToken } from "../provider/kernel/type-tokens.js";
+import { pointerTo, typeToken } from "../provider/kernel/pulumi.js";
 import { authentication as kind } from "../provider/resources/authentication.js";
 import { defaultScopes } from "../provider/service/operations.js";
 

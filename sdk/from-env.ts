@@ -1,5 +1,5 @@
 import { ConversationError } from "../provider/kernel/errors.js";
-import { environmentSecretFault, environmentSecretText } from "../provider/kernel/stand-ins.js";
+import { environmentSecretFault, environmentSecretText } from "../provider/kernel/pulumi.js";
 
 /** Options for `fromEnv`. */
 export interface FromEnvOptions {

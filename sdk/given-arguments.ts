@@ -5,8 +5,8 @@ import { searchFault } from "../provider/definition/found-object.js";
 import { wrongKind } from "../provider/definition/kinds.js";
 import { outputAsText } from "../provider/definition/violations.js";
 import { isObject, mostLevels, objectOf } from "../provider/kernel/json.js";
+import { typeToken } from "../provider/kernel/pulumi.js";
 import { nearestHint, valueSort } from "../provider/kernel/text.js";
-import { typeToken } from "../provider/kernel/type-tokens.js";
 
 const { Asset, Archive } = pulumi.asset;
 

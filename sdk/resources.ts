@@ -1,7 +1,7 @@
 // Generated from provider/resources by `npm run generate`. Change the definitions, not this file.
 
 import type * as pulumi from "@pulumi/pulumi";
-import { typeToken } from "../provider/kernel/type-tokens.js";
+import { typeToken } from "../provider/kernel/pulumi.js";
 import { authentication } from "../provider/resources/authentication.js";
 import { clientApplication } from "../provider/resources/client-application.js";
 import { participant } from "../provider/resources/participant.js";

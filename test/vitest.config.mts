@@ -28,7 +28,6 @@ const longest = [
   "killed-commands",
   "plugin-states",
   "replay",
-  "traces",
   "strict-service",
   "sends-nothing",
   "testing-kit",

@@ -2,25 +2,15 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Definition } from "../../provider/definition/define.js";
 import { changeFieldSecrets } from "../../provider/definition/fields.js";
-import { naturalKey } from "../../provider/definition/kinds.js";
+import { nameOnWire, naturalKey } from "../../provider/definition/kinds.js";
 import { asText, type JsonObject } from "../../provider/kernel/json.js";
-import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import { propertiesIn } from "../../provider/lifecycle/resource.js";
 import { accountTitle } from "../../provider/service/settings.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { type AccountOptions, readAccountInputs } from "../inventory/open-account.js";
 import { openStack } from "../inventory/open-stack.js";
 import { unreadKinds } from "../inventory/read-account.js";
-import {
-  heldObjects,
-  isEncrypted,
-  logicalName,
-  openedValues,
-  resourcesInState,
-  type StackExport,
-  sealedFields,
-  stackExportIn,
-} from "../pulumi/stack-documents.js";
+import { heldObjects, isEncrypted, logicalName, openedValues, resourcesInState, type StackExport, sealedFields, stackExportIn } from "../pulumi/stack-documents.js";
 
 /** An object in a program's terms and without secrets, wherever it was read. */
 export interface ComparableObject {

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { referencesIn } from "../../provider/definition/fields.js";
 import { naturalKey } from "../../provider/definition/kinds.js";
 import { asText } from "../../provider/kernel/json.js";
-import { objectTime } from "../../provider/lifecycle/ownership/mark.js";
+import { objectTime } from "../../provider/lifecycle/ownership.js";
 import { resources } from "../../provider/resources/index.js";
 import { CommandFailure } from "../command.js";
 import type { ObjectInputs } from "../inventory/object-inputs.js";

@@ -1,14 +1,4 @@
-import {
-  factsOf,
-  fieldDoc,
-  mustGive,
-  type NestedType,
-  nestedTypeName,
-  nestedTypes,
-  type ResourceArgument,
-  readOnlyFields,
-  resourceArguments,
-} from "../../provider/definition/declarations.js";
+import { factsOf, fieldDoc, mustGive, type NestedType, nestedTypeName, nestedTypes, type ResourceArgument, readOnlyFields, resourceArguments } from "../../provider/definition/declarations.js";
 import type { Definition, Field, Members, TextField } from "../../provider/definition/define.js";
 import { naturalKey } from "../../provider/definition/kinds.js";
 
@@ -272,7 +262,7 @@ export const resourceClasses = (resources: readonly Definition[]): string => {
     "// Generated from provider/resources by `npm run generate`. Change the definitions, not this file.\n",
     [
       'import type * as pulumi from "@pulumi/pulumi";',
-      'import { typeToken } from "../provider/kernel/type-tokens.js";',
+      'import { typeToken } from "../provider/kernel/pulumi.js";',
       ...imports,
       'import { isOfType } from "./given-arguments.js";',
       'import { ConversationResource, findBy, type Lookup, lookUp } from "./resource-class.js";',

@@ -2,12 +2,11 @@ import { randomBytes } from "node:crypto";
 import { withoutSecrets } from "../../provider/definition/fields.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
-import { pointerTo } from "../../provider/kernel/pointer.js";
+import { pointerTo, typeToken } from "../../provider/kernel/pulumi.js";
 import { inertOutput } from "../../provider/kernel/text.js";
-import { typeToken } from "../../provider/kernel/type-tokens.js";
-import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
-import type { Holding, StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
-import { type Properties, stateInputs, stateOutputs } from "../../provider/lifecycle/resource.js";
+import { ownershipKind } from "../../provider/lifecycle/ownership-resource.js";
+import { type Properties, stateValues } from "../../provider/lifecycle/resource.js";
+import type { Holding, StackStates } from "../../provider/lifecycle/stack-states.js";
 import { CommandFailure } from "../command.js";
 import { resourceNames, type SelectionOptions, selected } from "../export/program-plan.js";
 import { judgeObjects } from "../inventory/inventory.js";
@@ -57,8 +56,8 @@ export const entryOf = (
     type: typeToken(definition.kind),
     name: logical,
     id,
-    inputs: { ...stateInputs(definition, properties), ...pointer },
-    outputs: { ...stateOutputs(definition, properties), ...pointer },
+    inputs: { ...stateValues(definition, { ...properties, record: {} }), ...pointer },
+    outputs: { ...stateValues(definition, properties), ...pointer },
   };
 };
 

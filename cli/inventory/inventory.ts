@@ -1,31 +1,17 @@
 import type { Definition } from "../../provider/definition/define.js";
+import { nameOnWire } from "../../provider/definition/kinds.js";
 import { asText } from "../../provider/kernel/json.js";
-import { ownershipsOf } from "../../provider/kernel/owner.js";
-import {
-  isCopy,
-  type Mark,
-  markOf,
-  markOn,
-  nameOnWire,
-  stackLabel,
-  stackMark,
-} from "../../provider/lifecycle/ownership/mark.js";
-import type { Holding, StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
+import { ownershipsOf } from "../../provider/kernel/pulumi.js";
+import { isCopy, markOf, markOn, stackLabel, stackMark } from "../../provider/lifecycle/ownership.js";
 import { propertiesIn } from "../../provider/lifecycle/resource.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
+import type { Holding, Mark, ResourceMark, StackStates } from "../../provider/lifecycle/stack-states.js";
 import { addressesVariable } from "../../provider/service/emulated-settings.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import { isProviderAccount } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";
 import type { StackLock } from "../pulumi/locks.js";
-import {
-  accountIn,
-  heldObjects,
-  openedValues,
-  resourcesInState,
-  type StackExport,
-  type StateResource,
-} from "../pulumi/stack-documents.js";
+import { accountIn, heldObjects, openedValues, resourcesInState, type StackExport, type StateResource } from "../pulumi/stack-documents.js";
 import { readingNotes, type ServiceAccess } from "./open-account.js";
 import type { OpenStack, StackNames } from "./open-stack.js";
 import { type AccountReading, type KindReading, readAccount, unreadKinds } from "./read-account.js";
@@ -115,7 +101,8 @@ export interface Inventory extends StackReading {
   readonly notes: readonly string[];
 }
 
-const markKey = (kind: string, { stack, resource }: Mark): string => `${kind} ${stack} ${resource}`;
+const markKey = (kind: string, { stack, resource }: ResourceMark): string =>
+  `${kind} ${stack} ${resource}`;
 
 const ownerKeys = (kind: string, ...owners: readonly (string | undefined)[]): readonly string[] => [
   ...new Set(owners.flatMap((owner) => (owner ? [markKey(kind, markOf(kind, owner))] : []))),
@@ -143,7 +130,7 @@ export const judgeObjects = (
     const readBy = states.readersOf(kind, id);
     const markedBeside = (byMark.get(key) ?? []).filter((holding) => holding.id !== id);
     // If the resource now has another object, only a leftover has a different serial.
-    const isSameSerial = mark?.serial === undefined || mark.serial === markedBeside[0]?.serial;
+    const isSameSerial = mark?.serial === markedBeside[0]?.serial;
     const isMadeByHand = mark && isCopy(mark, live && nameOnWire(definition, live), live?.created);
     const isCopied = isMadeByHand || (markedBeside.length > 0 && isSameSerial);
     const standingNow = (): Standing => {

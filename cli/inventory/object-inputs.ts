@@ -5,8 +5,8 @@ import { fieldViolations } from "../../provider/definition/violations.js";
 import { fieldsFromWire, unknownMembers } from "../../provider/definition/wire.js";
 import { filledText, isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { isId } from "../../provider/kernel/object-id.js";
-import { type Mark, readMark } from "../../provider/lifecycle/ownership/mark.js";
-import { originalMark } from "../../provider/lifecycle/seen.js";
+import { originalMark, readMark } from "../../provider/lifecycle/ownership.js";
+import type { Mark } from "../../provider/lifecycle/stack-states.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/settings.js";
 

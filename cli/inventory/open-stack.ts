@@ -1,18 +1,13 @@
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { type JsonObject, sameJson } from "../../provider/kernel/json.js";
-import type { StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
+import type { StackStates } from "../../provider/lifecycle/stack-states.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
 import type { Settings } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";
 import { type LockReader, lockReader } from "../pulumi/locks.js";
 import { ownCacheFolder, tryLock } from "../pulumi/own-folders.js";
-import {
-  pulumiPlace,
-  readStackConfig,
-  type StackConfig,
-  stackAdvice,
-} from "../pulumi/project-files.js";
+import { pulumiPlace, readStackConfig, type StackConfig, stackAdvice } from "../pulumi/project-files.js";
 import { type PulumiPlace, queryPulumi, runStackCommand } from "../pulumi/pulumi-queries.js";
 import { resourcesInState, type StackExport, stackExportIn } from "../pulumi/stack-documents.js";
 import { readStates, type StateScope } from "../pulumi/stack-states.js";

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { sameJson } from "../../provider/kernel/json.js";
 import { wireReferences } from "../../provider/lifecycle/delete.js";
-import { objectTime } from "../../provider/lifecycle/ownership/mark.js";
+import { objectTime } from "../../provider/lifecycle/ownership.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/lists.js";

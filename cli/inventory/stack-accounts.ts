@@ -1,20 +1,9 @@
 import type { Clock } from "../../provider/kernel/clock.js";
-import { urnParts } from "../../provider/kernel/owner.js";
-import { providerToken, tokenParts } from "../../provider/kernel/type-tokens.js";
+import { providerToken, tokenParts, urnParts } from "../../provider/kernel/pulumi.js";
 import { configurationOf } from "../../provider/plugin/configuration.js";
 import { emulatedSettings } from "../../provider/service/emulated-settings.js";
-import {
-  readSettings,
-  type SettingSource,
-  type Settings,
-} from "../../provider/service/settings.js";
-import {
-  accountIn,
-  definitionOfType,
-  openedValues,
-  resourcesInState,
-  type StackExport,
-} from "../pulumi/stack-documents.js";
+import { readSettings, type SettingSource, type Settings } from "../../provider/service/settings.js";
+import { accountIn, definitionOfType, openedValues, resourcesInState, type StackExport } from "../pulumi/stack-documents.js";
 import { accessService, type Say, type ServiceAccess } from "./open-account.js";
 import type { OpenStack } from "./open-stack.js";
 

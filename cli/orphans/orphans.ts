@@ -1,33 +1,20 @@
 import { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
-import { deletionOrder } from "../../provider/definition/kinds.js";
+import { deletionOrder, nameOnWire } from "../../provider/definition/kinds.js";
+import { writtenOver } from "../../provider/definition/wire.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { type JsonObject, objectOf, type Printed } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { describeUser, usersOf } from "../../provider/lifecycle/delete.js";
-import {
-  type Mark,
-  markOn,
-  markText,
-  nameOnWire,
-  readMark,
-  stackLabel,
-} from "../../provider/lifecycle/ownership/mark.js";
-import { writtenOver } from "../../provider/lifecycle/put.js";
+import { markOn, markText, readMark, stackLabel } from "../../provider/lifecycle/ownership.js";
 import type { AccountSession } from "../../provider/lifecycle/run.js";
+import type { Mark } from "../../provider/lifecycle/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/settings.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { type Inventory, type InventoryItem, withInventory } from "../inventory/inventory.js";
-import {
-  assertNoRun,
-  type OpenStack,
-  openStack,
-  type StackNames,
-  type StackOptions,
-  whileAlone,
-} from "../inventory/open-stack.js";
+import { assertNoRun, type OpenStack, openStack, type StackNames, type StackOptions, whileAlone } from "../inventory/open-stack.js";
 import { providerSources, type StackAccountOptions } from "../inventory/stack-accounts.js";
 import { textTable, wrapped } from "../terminal/columns.js";
 import { textReport } from "../terminal/report.js";
@@ -213,8 +200,9 @@ const withoutMark = (
   // What a person wrote; if there is nothing and a PUT keeps omitted members, the name.
   const { description = settings.put === "keep" ? nameOnWire(definition, live) : undefined } =
     readMark(live.description);
-  return writtenOver({ definition, settings }, live, {
-    desired: { fields: objectOf([["description", description]]) },
+  return writtenOver(definition, settings, {
+    live,
+    desired: objectOf([["description", description]]),
     prior: objectOf([["description", live.description]]),
   });
 };

@@ -5,14 +5,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { readPlainFile } from "../../provider/kernel/files.js";
 import { isObject } from "../../provider/kernel/json.js";
-import {
-  isListedAs,
-  mayBe,
-  type PulumiPlace,
-  printedJson,
-  queryPulumi,
-  stacksIn,
-} from "./pulumi-queries.js";
+import { isListedAs, mayBe, type PulumiPlace, printedJson, queryPulumi, stacksIn } from "./pulumi-queries.js";
 
 /** Whether a run is using a stack, if the backend shows that. */
 export type StackLock =

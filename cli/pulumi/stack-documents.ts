@@ -2,13 +2,7 @@ import { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
 import { valuesIn } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
-import { urnParts } from "../../provider/kernel/owner.js";
-import { isSecretValue, secretSignature } from "../../provider/kernel/stand-ins.js";
-import {
-  isDefaultProvider,
-  kindOfToken,
-  providerToken,
-} from "../../provider/kernel/type-tokens.js";
+import { isDefaultProvider, isSecretValue, kindOfToken, providerToken, secretSignature, urnParts } from "../../provider/kernel/pulumi.js";
 import { resources } from "../../provider/resources/index.js";
 import { providerAccount } from "../../provider/service/settings.js";
 import { printedJson } from "./pulumi-queries.js";

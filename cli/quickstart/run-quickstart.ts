@@ -5,9 +5,9 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { styleText } from "node:util";
 import { startEmulator } from "../../emulator/index.js";
+import { nameOnWire } from "../../provider/definition/kinds.js";
 import { asText, textsInside } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
-import { nameOnWire } from "../../provider/lifecycle/ownership/mark.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import { readSettings } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";
@@ -22,14 +22,7 @@ import { environmentOnly } from "../pulumi/project-files.js";
 import { hostLimits, isolatedEnvironment } from "../pulumi/pulumi-cli.js";
 import { padded, textTable, wantsColour, wrapped, wrappedText } from "../terminal/columns.js";
 import { type ProgressStream, progressOn } from "../terminal/progress.js";
-import {
-  interrupted,
-  type ProjectOptions,
-  type PulumiProject,
-  pulumiProject,
-  type StateFolder,
-  stateFolder,
-} from "./pulumi-project.js";
+import { interrupted, type ProjectOptions, type PulumiProject, pulumiProject, type StateFolder, stateFolder } from "./pulumi-project.js";
 
 /** An object that exists in the service. */
 interface ServiceObject {

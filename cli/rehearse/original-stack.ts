@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../provider/kernel/json.js";
-import { providerToken } from "../../provider/kernel/type-tokens.js";
-import type { StackStates } from "../../provider/lifecycle/ownership/stack-states.js";
+import { providerToken } from "../../provider/kernel/pulumi.js";
+import type { StackStates } from "../../provider/lifecycle/stack-states.js";
 import { ownSettings } from "../../provider/service/emulated-settings.js";
 import { describeSettings, type SettingSource } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";
@@ -8,17 +8,8 @@ import type { OpenStack } from "../inventory/open-stack.js";
 import { isOurType } from "../inventory/stack-accounts.js";
 import { type ConfigEntry, stackAdvice } from "../pulumi/project-files.js";
 import { quietEnvironment } from "../pulumi/pulumi-queries.js";
-import {
-  resourcesInState,
-  type StackExport,
-  type StateResource,
-} from "../pulumi/stack-documents.js";
-import {
-  exportOtherStacks,
-  type OtherStackExport,
-  stackStateOf,
-  statesOf,
-} from "../pulumi/stack-states.js";
+import { resourcesInState, type StackExport, type StateResource } from "../pulumi/stack-documents.js";
+import { exportOtherStacks, type OtherStackExport, stackStateOf, statesOf } from "../pulumi/stack-states.js";
 
 /** Everything that is copied of a stack; the stack itself never changes. */
 export interface OriginalStack {

@@ -1,4 +1,4 @@
-import { urnParts } from "../../provider/kernel/owner.js";
+import { urnParts } from "../../provider/kernel/pulumi.js";
 import { accountTitle } from "../../provider/service/settings.js";
 import { duration } from "../forecast/forecast-report.js";
 import { textTable, withCount, wrappedText } from "../terminal/columns.js";

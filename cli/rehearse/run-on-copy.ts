@@ -2,16 +2,10 @@ import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
 import type { Switches } from "../../emulator/index.js";
 import { jsonIn } from "../../provider/kernel/json.js";
-import { typeToken } from "../../provider/kernel/type-tokens.js";
-import { ownershipKind } from "../../provider/lifecycle/ownership/ownership.js";
+import { typeToken } from "../../provider/kernel/pulumi.js";
+import { ownershipKind } from "../../provider/lifecycle/ownership-resource.js";
 import { CommandFailure } from "../command.js";
-import {
-  definitionOfType,
-  type PreviewStep,
-  previewIn,
-  resourcesInState,
-  type StateResource,
-} from "../pulumi/stack-documents.js";
+import { definitionOfType, type PreviewStep, previewIn, resourcesInState, type StateResource } from "../pulumi/stack-documents.js";
 import type { AccountReadingOptions, RehearsedAccount } from "./accounts.js";
 import { type EmulatedAccount, emulateAccount } from "./emulated-account.js";
 import type { OriginalStack } from "./original-stack.js";

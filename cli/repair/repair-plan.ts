@@ -1,32 +1,17 @@
 import { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
-import { namingOf } from "../../provider/definition/kinds.js";
 import type { JsonObject, Printed } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
+import { connected } from "../../provider/lifecycle/account.js";
 import { usersAmong } from "../../provider/lifecycle/delete.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
-import { isSameResource, objectTime } from "../../provider/lifecycle/ownership/mark.js";
-import { connected, propertiesIn, resourceIn } from "../../provider/lifecycle/resource.js";
+import { objectTime } from "../../provider/lifecycle/ownership.js";
+import { resourceIn } from "../../provider/lifecycle/resource.js";
 import { messageOf } from "../command.js";
-import {
-  type AccountRead,
-  accountNamed,
-  type Inventory,
-  type InventoryItem,
-  kindIn,
-} from "../inventory/inventory.js";
+import { type AccountRead, accountNamed, type Inventory, type InventoryItem, kindIn } from "../inventory/inventory.js";
 import { isOurType } from "../inventory/stack-accounts.js";
 import { type Orphan, orphansIn } from "../orphans/orphans.js";
-import {
-  accountIn,
-  definitionOfType,
-  logicalName,
-  openedValues,
-  type PendingOperation,
-  type StackExport,
-  type StateResource,
-  stateValue,
-} from "../pulumi/stack-documents.js";
+import { accountIn, definitionOfType, logicalName, openedValues, type PendingOperation, type StackExport, type StateResource, stateValue } from "../pulumi/stack-documents.js";
 
 const object = { kind: z.string(), name: z.string(), id: z.string() };
 
@@ -132,17 +117,14 @@ const decideCreation = async (
   if (problem !== undefined)
     return { left: `${title}: the command could not read the objects of its kind: ${problem}` };
   const run = inventory.runIn(accountIn(resource));
-  const context = { definition, naming: namingOf(definition), run };
-  const { ownMark, isMarked } = await connected(
-    resourceIn(context, propertiesIn(openedValues(inputs))),
-  );
+  const { ownMark, isMarked } = await connected(resourceIn(definition, run, openedValues(inputs)));
   const made = inventory.items.filter(
     (item) =>
       item.account === account &&
       item.definition === definition &&
       item.mark !== undefined &&
-      ownMark !== undefined &&
-      isSameResource(item.mark, ownMark) &&
+      item.mark.stack === ownMark?.stack &&
+      item.mark.resource === ownMark.resource &&
       !item.isCopy &&
       item.heldBy.length + item.readBy.length === 0,
   );

@@ -1,5 +1,5 @@
 import { isBlank, isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
-import { undisclosed, unknownValue } from "../kernel/stand-ins.js";
+import { undisclosed, unknownValue } from "../kernel/pulumi.js";
 import { abbreviated } from "../kernel/text.js";
 import { type Field, type Fields, identityOf, type ListField, type MapField } from "./define.js";
 import { changeInside, holdsSecret, looksMasked } from "./fields.js";

@@ -99,6 +99,10 @@ export const isAutomatic = (field: Field): boolean =>
  */
 export const naturalKey = (definition: Definition): string => namingOf(definition).key;
 
+/** Returns the name by which people identify an object, as the service shows it. */
+export const nameOnWire = (definition: Definition, wire: JsonObject): unknown =>
+  wire[namingOf(definition).wire];
+
 /** Returns a noun with its article, such as `an account` or `a channel`. */
 export const withArticle = (noun: string): string =>
   `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;

@@ -1,21 +1,8 @@
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
-import { unknownValue } from "../kernel/stand-ins.js";
+import { environmentSecretsIn, unknownValue } from "../kernel/pulumi.js";
 import { abbreviated, nearestHint, quoted, valueSort } from "../kernel/text.js";
-import {
-  type Field,
-  type Fields,
-  identityOf,
-  idLength,
-  keyLengths,
-  type ListField,
-  type MapField,
-  type MemberRule,
-  type Members,
-  type NumberField,
-  type ReferenceField,
-  type TextField,
-} from "./define.js";
+import { type Field, type Fields, identityOf, idLength, keyLengths, type ListField, type MapField, type MemberRule, type Members, type NumberField, type ReferenceField, type TextField } from "./define.js";
 import { fieldsIn } from "./fields.js";
 import { withArticle } from "./kinds.js";
 
@@ -25,8 +12,12 @@ export interface Violation {
   readonly rule: string;
 }
 
+/** Returns the resource of the program that has the object with an ID, if one is known. */
+type HolderOf = (id: string) => { readonly kind: string; readonly label: string } | undefined;
+
 /** The place of a value: its path, and its kind. */
 interface Place {
+  readonly holderOf: HolderOf;
   readonly path: string;
   readonly kind: string;
   /** All members that the kind may have. */
@@ -116,12 +107,20 @@ const shown = (given: unknown, secret: true | undefined): string => {
   return typeof given === "string" ? JSON.stringify(abbreviated(given, 40)) : String(given);
 };
 
-const referenceRules = ({ secret, to }: ReferenceField, value: unknown): Rules => {
+const referenceRules = (
+  { secret, to }: ReferenceField,
+  value: unknown,
+  { holderOf }: Place,
+): Rules => {
   if (typeof value !== "string")
     return [`must be a resource or its ID, not ${shown(value, secret)}`];
   const signs = `${idLength} letters, digits, and hyphens`;
   const isRight = isId(value) && value.length === idLength;
+  const holder = holderOf(value);
   return [
+    holder &&
+      holder.kind !== to.kind &&
+      `must be the ID of ${withArticle(to.noun)}; ${secret ? "the given one" : value} is ${holder.label} in this program`,
     !isRight && `must be the ID of ${withArticle(to.noun)}: ${signs}; not ${shown(value, secret)}`,
   ];
 };
@@ -208,6 +207,11 @@ const valueViolations = (field: Field, value: unknown, place: Place): readonly V
   if (value === undefined) return broken(place, [`is required${targeted}`]);
   const output = typeof value === "string" ? outputAsText(value) : undefined;
   if (output !== undefined) return broken(place, [output]);
+  // Everything else is shown and compared. No other rule quotes the value.
+  if (!field.secret && typeof value === "string" && environmentSecretsIn(value).length > 0) {
+    const way = "Read the variable in the program";
+    return broken(place, [`is not a secret, but fromEnv is only for secrets. ${way}`]);
+  }
   switch (field.type) {
     case "text":
       return broken(place, textRules(field, value));
@@ -218,7 +222,7 @@ const valueViolations = (field: Field, value: unknown, place: Place): readonly V
         typeof value !== "boolean" && otherSort("must be true or false", value),
       ]);
     case "reference":
-      return broken(place, referenceRules(field, value));
+      return broken(place, referenceRules(field, value, place));
     case "object":
       return membersViolations(field, value, place);
     case "list":
@@ -280,8 +284,11 @@ const membersViolations = (
 export const fieldViolations = (
   definition: Members & { readonly kind: string },
   inputs: JsonObject,
+  holderOf: HolderOf = () => undefined,
 ): readonly Violation[] =>
-  membersViolations(definition, inputs, { path: "", kind: definition.kind, whole: definition });
+  membersViolations(definition, inputs, {
+    ...{ path: "", kind: definition.kind, whole: definition, holderOf },
+  });
 
 const present = (values: unknown, member: string): boolean =>
   isObject(values) && values[member] !== undefined;

@@ -1,36 +1,6 @@
-import {
-  isBlank,
-  isObject,
-  type JsonObject,
-  listAt,
-  memberOf,
-  objectOf,
-  valueAt,
-} from "../kernel/json.js";
-import {
-  type Definition,
-  type Field,
-  type Fields,
-  type ListField,
-  type MapField,
-  type MemberRule,
-  type Members,
-  object,
-  type TextField,
-} from "./define.js";
-import {
-  addedMembers,
-  contentsOf,
-  defaultIn,
-  fieldsByWireName,
-  itemPath,
-  keyOf,
-  looksMasked,
-  memberPath,
-  membersOf,
-  unwrapped,
-  wireName,
-} from "./fields.js";
+import { isBlank, isObject, type JsonObject, listAt, memberOf, objectOf, valueAt } from "../kernel/json.js";
+import { type Definition, type Field, type Fields, type ListField, type MapField, type MemberRule, type Members, object, type TextField } from "./define.js";
+import { addedMembers, contentsOf, defaultIn, fieldsByWireName, itemPath, keyOf, looksMasked, memberPath, membersOf, unwrapped, wireName } from "./fields.js";
 import { pairs, plainText } from "./meaning.js";
 
 // From a program's values to the service's JSON and back, and to what a PUT over a live object sends.
@@ -476,4 +446,28 @@ export const displaced = (
   const named = Object.entries(rule.exactlyOne).find(([choice]) => choice === word)?.[1];
   const chosen = named ?? members.find((name) => memberOf(desired, name) !== undefined);
   return new Set(chosen === undefined ? [] : members.filter((name) => name !== chosen));
+};
+
+/**
+ * Returns the body of a PUT that gives a live object the desired content, and what the PUT does to
+ * everything else.
+ *
+ * @param sides the object as the service shows it; the content that the program wants, and the one
+ * that it wanted last time, in its own terms
+ */
+export const writtenOver = (
+  { fields, rule }: Members,
+  settings: VendorName & { readonly put?: "keep" | "replace" | undefined },
+  { live, desired, prior }: Pick<Merge, "live" | "desired" | "prior">,
+) => {
+  const { merged, ...rest } = mergeFields({
+    ...{ fields, rule, desired, prior },
+    live: fieldsFromWire(fields, live, settings),
+    keeps: settings.put === "keep",
+  });
+  const body = fieldsToWire(fields, merged, settings);
+  const { modified } = live;
+  // A service may refuse to overwrite a later change than this one (public reference).
+  const fresh = typeof modified === "string" ? { ...body, modified } : body;
+  return { body: fresh, fields: merged, ...rest };
 };

@@ -3,11 +3,9 @@ import { subscribe } from "node:diagnostics_channel";
 import { connect } from "node:net";
 import type { Definition } from "../definition/define.js";
 import { isObject } from "../kernel/json.js";
-import { urnOf } from "../kernel/owner.js";
-import { unknownValue } from "../kernel/stand-ins.js";
-import { typeToken } from "../kernel/type-tokens.js";
+import { typeToken, unknownValue, urnOf } from "../kernel/pulumi.js";
 import { type Lifecycle, lifecycle } from "../lifecycle/index.js";
-import type { Run, RunEnvironment } from "../lifecycle/run.js";
+import type { CalledResource, Run } from "../lifecycle/run.js";
 import { engineRun } from "./engine-run.js";
 import { engineAddress, engineStatusLine, runsProgram } from "./status-line.js";
 
@@ -16,13 +14,13 @@ export interface EngineConfig {
   get(key: string): string | undefined;
 }
 
-/** The URN of the resource that the running call is about. */
-const running = new AsyncLocalStorage<string | undefined>();
+/** The resource that the running call is about. */
+const called = new AsyncLocalStorage<CalledResource>();
 
 /** The SDK passes no URN: its parts are in the owner, which is unknown in a stack's first preview. */
-const about: RunEnvironment["about"] = ({ kind }, { owner }, call) => {
-  const isKnown = typeof owner === "string" && owner !== unknownValue;
-  return running.run(isKnown ? urnOf(owner, typeToken(kind)) : undefined, call);
+const calledUrn = (): string | undefined => {
+  const { kind = "", owner } = called.getStore() ?? {};
+  return owner === undefined || owner === unknownValue ? undefined : urnOf(owner, typeToken(kind));
 };
 
 const cancelPath = "/pulumirpc.ResourceProvider/Cancel";
@@ -70,8 +68,8 @@ const runOf = (config: EngineConfig | undefined): Run => {
   endWithEngine(engineAddress());
   processRun = engineRun({
     source: { environment: process.env, config: (key) => config?.get(key) },
-    urn: () => running.getStore(),
-    about,
+    urn: calledUrn,
+    called,
     cancelled: cancelSignal(),
     show: engineStatusLine(engineAddress),
     runsProgram: () => runsProgram(engineAddress()),

@@ -1,26 +1,12 @@
 import type { Clock } from "../kernel/clock.js";
 import { assertNode } from "../kernel/node-version.js";
-import { ownerParts } from "../kernel/owner.js";
-import {
-  type AccountSession,
-  createRun,
-  type Notify,
-  type ObjectHolders,
-  type Run,
-  type RunEnvironment,
-} from "../lifecycle/run.js";
+import { ownerParts } from "../kernel/pulumi.js";
+import { type AccountSession, createRun, type Notify, type ObjectHolders, type Run, type RunEnvironment } from "../lifecycle/run.js";
 import { emulatedSettings } from "../service/emulated-settings.js";
-import { type Pace, type Wait, waitText } from "../service/pace.js";
+import { type Wait, waitText } from "../service/pace.js";
 import type { Plan } from "../service/plans.js";
-import {
-  readSettings,
-  type SettingSource,
-  type Settings,
-  settingLabel,
-} from "../service/settings.js";
-import { isTraced } from "./sdk-module.js";
+import { readSettings, type SettingSource, type Settings, settingLabel } from "../service/settings.js";
 import type { StatusLine } from "./status-line.js";
-import type { RunTraces } from "./traces.js";
 
 /** Caches values that do not change while a process runs, by key; a failure is not cached. */
 const once = <K, T>(read: (key: K) => T): ((key: K) => T) => {
@@ -37,10 +23,8 @@ export interface EngineDoor {
   readonly source: SettingSource;
   /** Returns the URN of the resource that the current call is about, if known. */
   readonly urn: () => string | undefined;
-  /** Makes the resource's URN available during a call; absent if the URN is already available. */
-  readonly about?: RunEnvironment["about"];
-  /** Returns the W3C trace context of the current call, if the engine records a trace. */
-  readonly traceparent?: () => string | undefined;
+  /** Receives the resource that each call is about, if the engine does not name it. */
+  readonly called?: RunEnvironment["called"];
   /** Whether this process serves resources of the plugin, and not dynamic ones. */
   readonly isPlugins?: boolean;
   /** Signal that aborts when the engine cancels the run. */
@@ -59,33 +43,22 @@ export const engineRun = (door: EngineDoor): Run => {
     assertNode();
     return emulatedSettings(readSettings(door.source, profile), door.source.account);
   });
-  // The modules for it are loaded on demand.
-  const states = rememberStates(async (owner, whose) => {
-    const { statesOfThisRun } = await import("../../cli/pulumi/stack-states.js");
-    return statesOfThisRun(owner, whose);
-  });
-  const traces = engineTraces(door);
-  const step: Run["step"] =
-    traces && (async (name, work) => (await traces)?.step(name, work) ?? work());
-  return createRun(engineSessions(settings, door, traces), {
+  return createRun(engineSessions(settings, door), {
     settings,
-    states: step ? (...of) => step("reading states", () => states(...of)) : states,
+    // The modules for it are loaded on demand.
+    states: rememberStates(async (owner, whose) => {
+      const { statesOfThisRun } = await import("../../cli/pulumi/stack-states.js");
+      return statesOfThisRun(owner, whose);
+    }),
     hidesReplacements: async () => {
       const { canReadStates } = await import("../../cli/pulumi/stack-states.js");
       return (await door.runsProgram()) && !(await canReadStates());
     },
-    ...(step ? { step } : {}),
     notify: engineNotify(door),
     isPlugins: door.isPlugins === true,
-    ...(door.about ? { about: door.about } : {}),
+    ...(door.called ? { called: door.called } : {}),
   });
 };
-
-/** The trace of the engine, if it makes one; what cannot be loaded leaves the run without it. */
-const engineTraces = (door: EngineDoor): Promise<RunTraces | undefined> | undefined =>
-  isTraced()
-    ? import("./traces.js").then(({ runTraces }) => runTraces(door)).catch(() => undefined)
-    : undefined;
 
 /** It stays visible after the run, when the user can act on it. */
 const planGuessText = (guess: Plan, account: string | undefined): string =>
@@ -99,7 +72,6 @@ const engineSessions =
   (
     settingsOf: (profile?: string) => Settings,
     { source: { account }, cancelled, show, urn }: EngineDoor,
-    traces: Promise<RunTraces | undefined> | undefined,
   ): ((profile?: string) => Promise<AccountSession>) =>
   async (profile) => {
     const settings = settingsOf(profile);
@@ -108,18 +80,16 @@ const engineSessions =
       import("../pacing/pacer.js"),
       import("../kernel/clock.js"),
     ]);
-    const { onWait, showing } = showWaits(show, systemClock, urn);
     const paces = servicePaces(settings, {
       clock: systemClock,
       onNotice: show,
-      onWait,
+      onWait: waitRows(show, systemClock, urn),
       onPlanGuess: (guess) => show(planGuessText(guess, account ?? profile), undefined, "info"),
     });
-    const connect = (await traces)?.connect ?? connectService;
     return {
       settings,
-      service: connect(account ? { ...settings, profile: account } : settings, {
-        pace: showing(paces.pace(settings)),
+      service: connectService(account ? { ...settings, profile: account } : settings, {
+        pace: paces.pace(settings),
         signal: cancelled,
       }),
     };
@@ -129,36 +99,22 @@ const engineSessions =
 const toleratedMs = 1_000;
 
 /**
- * Returns what shows the waits of calls in the rows of their resources: one sentence for each wait,
- * and another one only if it has become longer, because without a terminal every message is a line
- * of the log.
+ * Returns a function that shows the waits of calls in the rows of their resources: one sentence for
+ * each wait, and another one only if it has become longer, because without a terminal every message
+ * is a line of the log.
  */
-export const showWaits = (show: StatusLine, clock: Pick<Clock, "now">, urn: EngineDoor["urn"]) => {
+export const waitRows = (
+  show: StatusLine,
+  clock: Pick<Clock, "now">,
+  urn: EngineDoor["urn"],
+): ((wait: Wait) => void) => {
   const turns = new Map<string | undefined, number>();
-  const onWait = (wait: Wait): void => {
+  return (wait) => {
     const turnAt = clock.now() + wait.waitMs;
     if (turnAt <= (turns.get(urn()) ?? Number.NEGATIVE_INFINITY) + toleratedMs) return;
     turns.set(urn(), turnAt);
     show(waitText(wait), urn());
   };
-  /** Takes the sentence away: the call is sent, or will never be. */
-  const onOver = (): void => {
-    if (turns.delete(urn())) show("", urn());
-  };
-  const showing =
-    (pace: Pace): Pace =>
-    async (endpoint, attempt, signal) => {
-      const sent: typeof attempt = () => {
-        onOver();
-        return attempt();
-      };
-      try {
-        return await pace(endpoint, sent, signal);
-      } finally {
-        onOver();
-      }
-    };
-  return { onWait, showing };
 };
 
 /** Reads each state once, unless that does not suffice. */

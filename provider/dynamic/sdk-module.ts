@@ -8,7 +8,3 @@ import { createRequire } from "node:module";
  */
 export const loadWithSdk = (path: string) =>
   createRequire(createRequire(__filename).resolve("@pulumi/pulumi/package.json"))(path);
-
-/** Whether the engine records a trace or this process is to join an existing one. */
-export const isTraced = ({ env } = process): boolean =>
-  Boolean(env.PULUMI_OTEL_EXPORTER_OTLP_ENDPOINT || env.TRACEPARENT);

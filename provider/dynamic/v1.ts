@@ -1,6 +1,6 @@
 import { ConversationError } from "../kernel/errors.js";
 import type { Lifecycle } from "../lifecycle/index.js";
-import { ownershipKind, ownershipLifecycle } from "../lifecycle/ownership/ownership.js";
+import { ownershipKind, ownershipLifecycle } from "../lifecycle/ownership-resource.js";
 import { resources } from "../resources/index.js";
 import type { EngineConfig } from "./dynamic-door.js";
 

@@ -135,24 +135,6 @@ const wellFormed = (value: unknown): unknown => {
   return Object.fromEntries(members);
 };
 
-/**
- * Returns the paths, such as `roles[0].name`, to strings and keys in a JSON value that match a test.
- */
-export const pathsOfTexts = (
-  value: unknown,
-  isMeant: (text: string) => boolean,
-  path = "",
-): readonly string[] => {
-  if (typeof value === "string") return isMeant(value) ? [path] : [];
-  if (Array.isArray(value))
-    return value.flatMap((item, place) => pathsOfTexts(item, isMeant, `${path}[${place}]`));
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([key, member]) => {
-    const inner = path ? `${path}.${key.toWellFormed()}` : key.toWellFormed();
-    return isMeant(key) ? [inner] : pathsOfTexts(member, isMeant, inner);
-  });
-};
-
 /** Parses JSON text; undefined if it is not JSON. For values that are only inspected. */
 export const jsonIn = (text: string): unknown => {
   try {

@@ -14,13 +14,6 @@ export const isId = (id: unknown): id is string =>
   typeof id === "string" && id.length <= longestId && allowed.test(id);
 
 /**
- * Whether a string has the form of the service's own IDs: UUIDs, according to the service's public
- * reference.
- */
-export const isServiceId = (id: string): boolean =>
-  /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
-
-/**
  * Rejects an ID that could lead to another path, such as `..` or empty text, before any URL is
  * built from it.
  *

@@ -1,24 +1,16 @@
 import { changesOf, changeText } from "../definition/changes.js";
-import { fieldsWithSecrets } from "../definition/fields.js";
-import { displaced, fieldsFromWire, unknownMembers } from "../definition/wire.js";
+import { displaced, fieldsFromWire } from "../definition/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { assertId } from "../kernel/object-id.js";
 import { ownCommand, withAdvice } from "../kernel/package.js";
-import { unknownValue } from "../kernel/stand-ins.js";
-import { readMark } from "./ownership/mark.js";
-import { isThisResource } from "./ownership.js";
+import { unknownValue } from "../kernel/pulumi.js";
+import { connected } from "./account.js";
+import { isThisResource, type KnownObjects, originalMark, readMark, readWholeObject, seeObject, seeObjects } from "./ownership.js";
 import { assertNothingErased, type PutPlan, planPut } from "./put.js";
 import { describeObject, type Found, ownedElsewhere } from "./refusals.js";
-import { connected, type Declared, type Resource } from "./resource.js";
-import type { ObjectHolders } from "./run.js";
-import {
-  type KnownObjects,
-  listObjects,
-  originalMark,
-  readWholeObject,
-  seeObject,
-} from "./seen.js";
+import { type Declared, labelOf, type Resource } from "./resource.js";
+import type { ObjectHolders, ResourceIdentity } from "./run.js";
 
 /**
  * Returns the object that `adopt` identifies by ID or by name.
@@ -26,7 +18,10 @@ import {
  * @throws ConversationError `NOT_FOUND` if there is none, `AMBIGUOUS` if there are several,
  * `OWNED_ELSEWHERE` if it belongs to another resource
  */
-export const findAdoptee = async (declared: Declared, known: KnownObjects): Promise<Found> => {
+export const findAdoptee = async (
+  declared: Declared,
+  known: Pick<KnownObjects, "objects" | "refusal">,
+): Promise<Found> => {
   const { adopt, owner } = declared.properties;
   const id = typeof adopt === "string" ? adopt : findIdByName(declared, known);
   const found = await readById(declared, id);
@@ -36,7 +31,10 @@ export const findAdoptee = async (declared: Declared, known: KnownObjects): Prom
   return found;
 };
 
-const findIdByName = (declared: Declared, { objects, refusal }: KnownObjects): string => {
+const findIdByName = (
+  declared: Declared,
+  { objects, refusal }: Pick<KnownObjects, "objects" | "refusal">,
+): string => {
   const { definition, nameKey, name } = declared;
   if (refusal) throw refusal;
   const [found, ...others] = objects.filter(({ isNamed }) => isNamed);
@@ -65,6 +63,17 @@ const readById = async (declared: Declared, id: string): Promise<Found> => {
   );
 };
 
+/** Reserves an object to adopt; returns the other resource that reserved it before, if any. */
+const claimObject = (
+  { definition: { kind }, identity, run: { decisions } }: Resource,
+  id: string,
+): ResourceIdentity | undefined => {
+  const what = `adopt ${kind} ${id}`;
+  const first = decisions.claims.get(what) ?? identity;
+  if (first) decisions.claims.set(what, first);
+  return first?.place === identity?.place ? undefined : first;
+};
+
 /** Refuses an object that stands for another resource, of this program or of a state. */
 const assertAdoptable = (
   declared: Declared,
@@ -72,13 +81,11 @@ const assertAdoptable = (
   states: ObjectHolders | undefined,
 ): void => {
   const { definition, identity, run } = declared;
-  const other =
-    (identity && run.decisions.take(`adopt ${definition.kind} ${found.id}`, identity)) ??
-    run.decisions.holders.get(found.id);
+  const other = claimObject(declared, found.id) ?? run.decisions.holders.get(found.id);
   if (other && other.key !== identity?.key) {
     throw new ConversationError(
       "OWNED_ELSEWHERE",
-      `the ${describeObject(definition, found)} belongs to another resource in this program: ${other.label}. Nothing was changed. Only one resource can adopt an object: remove adopt from one of them.`,
+      `the ${describeObject(definition, found)} belongs to another resource in this program: ${labelOf(other)}. Nothing was changed. Only one resource can adopt an object: remove adopt from one of them.`,
     );
   }
   const holders = states?.holdersOf(definition.kind, found.id) ?? [];
@@ -104,9 +111,12 @@ export const previewAdoption = async (
 ): Promise<{ readonly resource?: Resource; readonly reason?: string }> => {
   try {
     const declared = await connected(resource);
-    const { definition, properties, settings, run } = declared;
-    if (declared.name === unknownValue && properties.adopt === true) return {};
-    const found = await findAdoptee(declared, await listObjects(declared));
+    const { definition, properties, settings, run, service } = declared;
+    const isByName = properties.adopt === true;
+    if (declared.name === unknownValue && isByName) return {};
+    const listing = isByName ? await service.list(definition) : undefined;
+    const objects = listing ? seeObjects(declared, listing.objects) : [];
+    const found = await findAdoptee(declared, { objects });
     const { name } = fieldsFromWire(definition.fields, found, settings);
     const keepsName = !isNamed && name !== undefined;
     const kept = keepsName ? renameResource(declared, name) : declared;
@@ -139,9 +149,7 @@ const describeAdoption = (declared: Declared, plan: PutPlan): string => {
   const { live, fields, undeclared, hidden, isMarked } = plan;
   const { description } = readMark(live.description);
   const from = fieldsFromWire(definition.fields, { ...live, description }, settings);
-  const known = fieldsWithSecrets(definition.fields, properties.markedSecrets);
-  const changes = changesOf(known, from, properties.fields).map(changeText);
-  const unsent = unknownMembers(definition, live);
+  const changes = changesOf(declared.known, from, properties.fields).map(changeText);
   // The program chose another member instead.
   const gone = [...displaced(definition, fields)].filter((name) => from[name] !== undefined);
   const head = `adopts the ${describeObject(definition, live)}`;
@@ -153,7 +161,6 @@ const describeAdoption = (declared: Declared, plan: PutPlan): string => {
     listed("changes:", changes) +
     listed("erased, because the program sets another member instead:", gone) +
     listed("unchanged, because not declared in the program:", undeclared) +
-    listed("not sent, because the service is documented to refuse unknown members:", unsent) +
     listed("erased, because eraseHidden allows it:", hidden)
   );
 };
@@ -166,8 +173,8 @@ export const importRefusal = async (
   resource: Resource,
   id: string,
 ): Promise<string | undefined> => {
-  const { definition, run, identity, properties, ownMark } = resource;
-  const { service } = await connected(resource);
+  const { definition, run, properties } = resource;
+  const { service, ownMark } = await connected(resource);
   const live = (await service.read(definition, id)) ?? {};
   const states = properties.owner ? await run.states?.(properties.owner, "all") : undefined;
   const holders = states?.holdersOf(definition.kind, id) ?? [];
@@ -175,8 +182,8 @@ export const importRefusal = async (
   const mark = originalMark(definition, live);
   const refused = (reason: string): string =>
     `the ${describeObject(definition, { ...live, id })} cannot be imported: ${reason}`;
-  const other = identity && run.decisions.take(`adopt ${definition.kind} ${id}`, identity);
-  if (other) return refused(`this run also imports it as ${other.label}`);
+  const other = claimObject(resource, id);
+  if (other) return refused(`this run also imports it as ${labelOf(other)}`);
   if (holder) return refused(`the state of the stack ${holder.stack} contains it: ${holder.urn}`);
   if (mark && mark.stack !== ownMark?.stack)
     return refused(

@@ -1,31 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { changesOf, changeText } from "../definition/changes.js";
-import {
-  changeFieldSecrets,
-  fieldsWithSecrets,
-  normaliseFields,
-  type ReferenceIn,
-  referencesIn,
-  valuesIn,
-} from "../definition/fields.js";
-import { withArticle } from "../definition/kinds.js";
+import { changeFieldSecrets, normaliseFields } from "../definition/fields.js";
 import { sameFields } from "../definition/meaning.js";
 import { fieldViolations, type Violation } from "../definition/violations.js";
-import { ConversationError, isConversationError } from "../kernel/errors.js";
+import { isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
-import { isId, isServiceId } from "../kernel/object-id.js";
-import {
-  environmentSecretsIn,
-  holdsUndisclosed,
-  missingText,
-  seenSecrets,
-  unknownValue,
-  withEnvironmentSecrets,
-} from "../kernel/stand-ins.js";
-import { inertOutput, quoted } from "../kernel/text.js";
+import { isId } from "../kernel/object-id.js";
+import { environmentSecretsIn, holdsUndisclosed, missingText, seenSecrets, unknownValue, withEnvironmentSecrets } from "../kernel/pulumi.js";
+import { inertOutput } from "../kernel/text.js";
+import { assignObject } from "./account.js";
 import { previewAdoption } from "./adoption.js";
-import { type Properties, propertiesIn, type Resource, stateInputs } from "./resource.js";
-import type { ResourceIdentity, RunEnvironment } from "./run.js";
+import { labelOf, type Properties, propertiesIn, type Resource, stateValues } from "./resource.js";
+import type { RunEnvironment } from "./run.js";
 
 /** Normalized inputs and the rules that they break. */
 export interface CheckedInputs {
@@ -47,7 +33,7 @@ export const check = async (
   olds: JsonObject,
   news: JsonObject,
 ): Promise<CheckedInputs> => {
-  const { definition, run, identity, isUnique, nameKey } = given;
+  const { definition, run, identity, nameKey } = given;
   const old = Object.keys(olds).length > 0 ? propertiesIn(olds) : undefined;
   // A transform may have replaced the automatic name.
   const isNamed = news.autoName === undefined || news.autoName !== news.name;
@@ -58,15 +44,9 @@ export const check = async (
   const fields = normaliseFields(definition, { ...given.properties.fields, ...named }, (field) =>
     old ? old.fields[field] !== undefined : given.properties.adopt === undefined,
   );
-  const references = referencesIn(definition.fields, fields);
-  const properties = { ...given.properties, fields };
-  const inputs = stateInputs(definition, properties);
-  const name = fields[nameKey];
-  const resource = { ...given, name, properties };
-  const isClaimed = isUnique && typeof name === "string" && name !== unknownValue;
-  const claim = isClaimed ? `${definition.kind} ${properties.profile ?? ""} ${name}` : undefined;
-  const namesake = identity && run.decisions.declare(identity, claim);
-  const isChanged = !old || !isDeepStrictEqual(stateInputs(definition, old), inputs);
+  const { logicalName: _, ...properties } = { ...given.properties, fields };
+  const resource = { ...given, name: fields[nameKey], properties };
+  const isChanged = !isDeepStrictEqual(old, properties);
   // The outputs of an imported object may not show a change: they lack the secrets that nobody has
   // read.
   if (old && isChanged && identity) {
@@ -74,55 +54,52 @@ export const check = async (
     if (!sameFields(definition.fields, before, fields)) run.decisions.changed.add(identity.key);
   }
   const settings = isChanged && checkSettings(run, properties.profile);
-  const against = { news, old, references, namesake, reports: isChanged };
-  const broken = findViolations(resource, against);
-  const reasons = [...broken, ...(settings ? settings.reasons : [])];
+  if (isChanged) warnOfMissingSecrets(resource);
+  const reasons = [
+    ...findNamesake(resource),
+    ...findViolations(resource, news, old),
+    ...(settings ? settings.reasons : []),
+  ];
   const mayAdopt = reasons.length === 0 && settings && settings.areThere;
   const adopts = !old && isKnown(properties.adopt) && mayAdopt;
   const adoption = adopts ? await previewAdoption(resource, isNamed) : {};
   const failures = [...reasons, ...(adoption.reason ? [adoption.reason] : [])];
-  // The service's own ids are UUIDs: anything else is unlikely to be an id, such as a name. A tenant
-  // may contain objects with other ids, and no check asks the service, so this is only a warning.
-  for (const { path, to, id } of isChanged && failures.length === 0 ? references : [])
-    if (isId(id) && !isServiceId(id))
-      run.notify?.(
-        `${path} uses ${isMarked(properties, path) ? "a secret" : quoted(id)} as the ID of ${withArticle(to.noun)}, but the service's IDs are 36-character UUIDs. If it is a name, pass the resource itself or its ID; otherwise, the service will refuse it.`,
-        "warning",
-      );
-  if (isChanged && failures.length === 0 && given.isAutomatic && isNamed && !isPlain(name))
+  if (isChanged && failures.length === 0 && given.isAutomatic && isNamed && !isPlain(resource.name))
     run.notify?.(
       `${nameKey} has characters other than letters, digits, "-", "_", and spaces. The service may refuse it (400-414): its vendor does not say which values may have only these.`,
       "warning",
     );
   return {
-    inputs: adoption.resource ? stateInputs(definition, adoption.resource.properties) : inputs,
+    inputs: stateValues(definition, adoption.resource?.properties ?? properties),
     failures: failures.map((reason) => ({ property: "", reason: inertOutput(reason, false) })),
   };
 };
 
 /**
- * Returns a resource as it may be written: in its normal form, by the rules of its check. A policy
- * that remediates changes inputs after that.
- *
- * @throws ConversationError `INPUT_INVALID` with every rule that they break
+ * Records that the program declares this resource. No two objects of a kind may share a unique name,
+ * so no two resources of a program may.
  */
-export const assertStillAllowed = (
-  given: Resource,
-  news: JsonObject,
-  olds?: JsonObject,
-): Resource => {
-  const { definition, nameKey } = given;
-  const fields = normaliseFields(definition, given.properties.fields, () => false);
-  const resource = { ...given, name: fields[nameKey], properties: { ...given.properties, fields } };
-  const old = olds && propertiesIn(olds);
-  const references = referencesIn(definition.fields, fields);
-  const against = { news, old, references, namesake: undefined, reports: false };
-  const reasons = findViolations(resource, against);
-  if (reasons.length === 0) return resource;
-  throw new ConversationError(
-    "INPUT_INVALID",
-    `${reasons.join("; ")}. A policy may have changed these inputs after their check. Nothing was sent.`,
-  );
+const findNamesake = ({
+  definition: { kind },
+  run,
+  identity,
+  isUnique,
+  nameKey,
+  name,
+  properties,
+}: Resource): string[] => {
+  if (!identity) return [];
+  run.decisions.declared.set(identity.key, identity);
+  if (!isUnique || typeof name !== "string" || name === unknownValue) return [];
+  const { claims } = run.decisions;
+  const what = `${kind} ${properties.profile ?? ""} ${name}`;
+  const other = claims.get(what) ?? identity;
+  claims.set(what, other);
+  if (other.place === identity.place) return [];
+  const has = isMarked(properties, nameKey) ? "the same" : JSON.stringify(name);
+  return [
+    `${nameKey} must be unique: ${labelOf(other)} also has ${has}. Change the ${nameKey} of ${labelOf(identity)} or ${labelOf(other)}`,
+  ];
 };
 
 export interface DiffResult {
@@ -140,7 +117,7 @@ export const diff = (resource: Resource, id: string, olds: JsonObject): DiffResu
   const { definition, run, identity, properties: next } = resource;
   const old = propertiesIn(olds);
   const { serial, undeclared } = old.record;
-  if (identity) run.decisions.assign(identity, { id, serial });
+  assignObject(resource, { id, serial });
   const isImported = holdsUndisclosed(old.fields);
   const isSaid = identity !== undefined && run.decisions.changed.has(identity.key);
   const before = normaliseFields(definition, old.fields, () => false);
@@ -160,8 +137,7 @@ export const diff = (resource: Resource, id: string, olds: JsonObject): DiffResu
   }
   if (!isImported || isSaid) return {};
   // Its inputs are not those of the last refresh, so the engine cannot find or show the difference.
-  const known = fieldsWithSecrets(definition.fields, next.markedSecrets);
-  const found = changesOf(known, before, next.fields).map(changeText);
+  const found = changesOf(resource.known, before, next.fields).map(changeText);
   if (found.length > 0) run.notify?.(`writes ${found.join(", ")}`, "info");
   return { changes: true };
 };
@@ -195,54 +171,32 @@ const checkSettings = (
   }
 };
 
-/** What the rules for the inputs of a resource need besides the resource. */
-interface CheckedAgainst {
-  /** The inputs as they were given. */
-  readonly news: JsonObject;
-  /** The inputs in the state; undefined for a resource that does not exist yet. */
-  readonly old: Properties | undefined;
-  /** Every reference in its fields. */
-  readonly references: readonly ReferenceIn[];
-  /** Another resource of the program with the same name, which must be unique. */
-  readonly namesake: ResourceIdentity | undefined;
-  /** Whether to report secrets of the environment that are not set. */
-  readonly reports: boolean;
-}
-
 /**
  * Returns every rule that a resource's inputs break, each as a sentence that names the property.
  *
  * @param resource with its inputs in their normal form
+ * @param news the inputs as they were given
+ * @param old the inputs in the state; undefined for a resource that does not exist yet
  */
-const findViolations = (
-  resource: Resource,
-  { news, old, references, namesake, reports }: CheckedAgainst,
+export const findViolations = (
+  { definition, run, properties, known }: Resource,
+  news: JsonObject,
+  old: Properties | undefined,
 ): readonly string[] => {
-  const { definition, run, properties } = resource;
-  const options = [
-    ...optionViolations(news),
-    ...moveViolations(old, properties),
-    ...nameViolations(resource, namesake?.label),
-  ];
-  const misplaced = findMisplacedSecrets(resource);
-  const seen = fillSecrets(resource, reports);
-  // The id of another resource of the program reveals its kind before the service does.
-  const others = references.flatMap(({ path, to, id }) => {
-    const holder = typeof id === "string" ? run.decisions.holders.get(id) : undefined;
-    return unless(
-      !holder || holder.kind === to.kind,
-      path,
-      `must be the ID of ${withArticle(to.noun)}; ${isMarked(properties, path) ? "the given one" : id} is ${holder?.label} in this program`,
-    );
-  });
-  const hidden = new Set(misplaced.map(({ path }) => path));
-  // No rule quotes a misplaced secret, whatever else is wrong with it.
-  const known = fieldsWithSecrets(definition.fields, properties.markedSecrets);
-  const fields = fieldViolations({ ...definition, fields: known }, seen).filter(
-    ({ path }) => !hidden.has(path),
+  const { kind, rule } = definition;
+  const options = [...optionViolations(news), ...moveViolations(old, properties)];
+  // With the secrets that this process can see, so that they are checked, too.
+  const seen = seenSecrets(run);
+  const values = changeFieldSecrets(definition.fields, properties.fields, (secret) =>
+    withEnvironmentSecrets(secret, seen),
   );
-  return [...fields, ...options, ...others, ...misplaced].map(({ path, rule }) =>
-    path ? `${path} ${rule}` : `${definition.kind} ${rule}`,
+  // The ID of another resource of the program reveals its kind before the service does.
+  const holderOf = (id: string) => {
+    const holder = run.decisions.holders.get(id);
+    return holder && { kind: holder.kind, label: labelOf(holder) };
+  };
+  return [...fieldViolations({ kind, rule, fields: known }, values, holderOf), ...options].map(
+    ({ path, rule: broken }) => `${path || kind} ${broken}`,
   );
 };
 
@@ -292,46 +246,12 @@ const moveViolations = (old: Properties | undefined, { profile }: Properties): V
   );
 };
 
-/** No two objects of a kind may share a name, so no two resources of a program may. */
-const nameViolations = (
-  { identity, nameKey, name, properties }: Resource,
-  other: string | undefined,
-): Violation[] =>
-  unless(
-    other === undefined,
-    nameKey,
-    `must be unique: ${other} also has ${isMarked(properties, nameKey) ? "the same" : JSON.stringify(name)}. Change the ${nameKey} of ${identity?.label} or ${other}`,
-  );
-
-/**
- * The fields with the secrets that this process can see, so that they are checked, too. Only in
- * secret fields: for any other field, the message about a broken rule may show its value.
- * A preview continues without variables that are not set.
- */
-const fillSecrets = (resource: Resource, reports: boolean): JsonObject => {
-  const { run, definition, name, properties } = resource;
+/** A preview continues without variables that are not set. */
+const warnOfMissingSecrets = ({ run, definition, name, properties }: Resource): void => {
   const seen = seenSecrets(run);
-  for (const secret of reports ? environmentSecretsIn(properties) : []) {
-    if (seen(secret)) continue;
+  for (const secret of environmentSecretsIn(properties.fields).filter((each) => !seen(each)))
     run.notify?.(
       `${definition.kind} ${JSON.stringify(name)}: ${missingText(secret)}. The preview continues without it; pulumi up will fail.`,
       "warning",
     );
-  }
-  return changeFieldSecrets(definition.fields, properties.fields, (secret) =>
-    withEnvironmentSecrets(secret, seen),
-  );
 };
-
-/** Only secrets can come from the environment, because everything else is shown and compared. */
-const findMisplacedSecrets = ({ definition, properties }: Resource): readonly Violation[] =>
-  valuesIn(definition.fields, properties.fields).flatMap(({ field, path, value }) =>
-    field.secret || typeof value !== "string" || environmentSecretsIn(value).length === 0
-      ? []
-      : [
-          {
-            path,
-            rule: "is not a secret, but fromEnv is only for secrets. Read the variable in the program",
-          },
-        ],
-  );

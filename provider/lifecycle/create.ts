@@ -1,28 +1,14 @@
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
+import { assignObject, declaredBefore } from "./account.js";
 import { findAdoptee } from "./adoption.js";
-import {
-  assertNameFree,
-  type ExistingObject,
-  findExistingObject,
-  findLeftovers,
-  readNeededStates,
-  removeLeftovers,
-} from "./ownership.js";
+import { assertNameFree, type ExistingObject, findExistingObject, findLeftovers, type KnownObjects, newSerial, readNeededStates, readWholeObject, removeLeftovers, type SeenObject, seeObject, seeObjects } from "./ownership.js";
 import { asWritten, desiredBody, desiredObject, holdsFields } from "./put.js";
 import { describeObject } from "./refusals.js";
-import { type Declared, declaredBefore, joinInputs, recordOf, stateOutputs } from "./resource.js";
+import { type Declared, outputsWith, recordOf } from "./resource.js";
 import type { UnclearPost } from "./run.js";
-import {
-  type KnownObjects,
-  listObjects,
-  readWholeObject,
-  type SeenObject,
-  seeObject,
-  seeObjects,
-} from "./seen.js";
-import { type MadeObject, takeOver } from "./update.js";
+import { type MadeObject, removeUndeclared, takeOver } from "./update.js";
 
 export interface CreateResult {
   readonly id: string;
@@ -35,14 +21,12 @@ export interface CreateResult {
  * after a fresh list shows that it had no effect.
  */
 export const createObject = async (declared: Declared): Promise<CreateResult> => {
-  const { definition, identity, run, properties } = declared;
   const { id, record } =
     (await updateKeptObject(declared)) ??
     (await recoverLostPost(declared)) ??
     (await takeOverOrPost(declared));
-  const outs = stateOutputs(definition, { ...properties, record });
-  if (identity) run.decisions.assign(identity, { id, serial: record.serial });
-  return { id, outs };
+  assignObject(declared, { id, serial: record.serial });
+  return { id, outs: outputsWith(declared, record) };
 };
 
 /** Under `deleteBeforeReplace` the object still exists, and its earlier declaration is known. */
@@ -50,7 +34,7 @@ const updateKeptObject = async (declared: Declared): Promise<MadeObject | undefi
   const { identity, run } = declared;
   const kept = identity && run.decisions.skipped.get(identity.key);
   const live = kept && (await readWholeObject(declared, kept.id));
-  return live && takeOver(declared, live, await declaredBefore(declared, kept.outputs));
+  return live && takeOver(declared, live, declaredBefore(declared, kept.outputs));
 };
 
 const takeOverOrPost = async (declared: Declared): Promise<MadeObject> => {
@@ -74,19 +58,30 @@ const takeOverOrPost = async (declared: Declared): Promise<MadeObject> => {
   return postObject(declared, known);
 };
 
-const reportTakeOver = (
-  { definition, identity, run, properties }: Declared,
-  { object, by }: ExistingObject,
-): void => {
-  if (by === "mark") {
+/**
+ * Reads the list that all creations in a run share. If the client may not list objects and names
+ * are unique, the service itself refuses a second object; otherwise nothing is created.
+ */
+const listObjects = async (declared: Declared): Promise<KnownObjects> => {
+  try {
+    const { objects, complete } = await declared.service.list(declared.definition);
+    return { objects: seeObjects(declared, objects), complete };
+  } catch (error) {
+    if (!isConversationError(error, "FORBIDDEN")) throw error;
+    return { objects: [], complete: false, refusal: error };
+  }
+};
+
+const reportTakeOver = (declared: Declared, { object, by }: ExistingObject): void => {
+  const { definition, identity, run } = declared;
+  if (by === "mark")
     run.notify?.(
       `took over the ${describeObject(definition, object)}: it carries this resource's mark, and no state contains it. Either an interrupted run created it, or it was kept on purpose (retainOnDelete, pulumi state delete).`,
       "warning",
     );
-  }
   // Under a forced replacement the earlier declaration becomes known only later.
-  const kept = { id: object.id, outputs: joinInputs(properties) };
-  if (identity) run.decisions.rewrote(identity.key, kept);
+  const finish = (state: JsonObject) => removeUndeclared(declared, object.id, state);
+  if (identity) run.decisions.rewritten.set(identity.key, { id: object.id, finish });
 };
 
 /**
@@ -106,11 +101,11 @@ const postObject = async (
   const { definition, service, run } = declared;
   const before = complete ? { before: new Set(objects.map(({ id }) => id)) } : {};
   for (let attempt = 1; ; attempt += 1) {
-    const desired = desiredObject(asWritten(declared), {});
+    const desired = desiredObject(asWritten(declared), { serial: newSerial(service.now()) });
     const serial = desired.isMarked ? desired.serial : undefined;
     run.decisions.posted.add(desired.serial);
     try {
-      const object = await service.create(definition, desiredBody(declared, desired));
+      const object = await service.create(definition, desiredBody(declared, desired.fields));
       const made = { id: object.id, record: recordOf(object, serial) };
       return attempt === 1 ? made : await removeEarlierObjects(declared, made);
     } catch (failure) {

@@ -1,32 +1,22 @@
-import { isDeepStrictEqual } from "node:util";
 import type { Definition } from "../definition/define.js";
 import { type ReferenceIn, referencesIn } from "../definition/fields.js";
-import { namingOf, referencesTo } from "../definition/kinds.js";
+import { nameOnWire, referencesTo } from "../definition/kinds.js";
 import { fieldsFromWire, neutralVendor } from "../definition/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
-import { isObject, type JsonObject } from "../kernel/json.js";
-import { ownerParts } from "../kernel/owner.js";
+import type { JsonObject } from "../kernel/json.js";
 import { ownCommand } from "../kernel/package.js";
+import { ownerParts } from "../kernel/pulumi.js";
 import { resources } from "../resources/index.js";
 import type { WireObject } from "../service/lists.js";
-import { type Mark, nameOnWire } from "./ownership/mark.js";
-import type { Holding } from "./ownership/stack-states.js";
-import { isHeld, isThisResource } from "./ownership.js";
-import { desiredBody, desiredObject, planPut, putInPlace } from "./put.js";
-import {
-  connected,
-  type Declared,
-  declaredBefore,
-  propertiesIn,
-  type Resource,
-  resourceIn,
-} from "./resource.js";
-import type { AccountSession, ObjectHolders, ResourceIdentity } from "./run.js";
-import { originalMark, readWholeObject } from "./seen.js";
+import { connected } from "./account.js";
+import { isHeld, isThisResource, originalMark } from "./ownership.js";
+import type { Declared, Resource } from "./resource.js";
+import type { AccountSession, Decisions, ObjectHolders, ResourceIdentity } from "./run.js";
+import type { Holding, Mark, ResourceMark } from "./stack-states.js";
 
 /**
  * Deletes the object. An object that no longer exists counts as deleted. Keeps an object that the
- * program still needs (see {@link Decisions.keeps}).
+ * program still needs.
  *
  * @param state the resource in the state
  */
@@ -35,26 +25,36 @@ export const deleteObject = async (
   id: string,
   state: JsonObject,
 ): Promise<void> => {
-  const { definition, run, identity, properties } = resource;
-  if (identity) {
-    const keeper = await findKeeper(resource, identity, id);
-    if (keeper) {
-      run.decisions.skipped.set(keeper, { id, outputs: state });
-      const now = run.decisions.rewritten(keeper, id);
-      if (!now) return;
-      const rewritten = resourceIn(resource, propertiesIn(now));
-      return removeUndeclared(await connected(rewritten), id, state);
-    }
-    run.decisions.leave(identity, { id, serial: properties.record.serial });
+  const { definition, run, identity } = resource;
+  const keeper = identity && (await findKeeper(resource, identity, id));
+  if (keeper) {
+    const { skipped, rewritten } = run.decisions;
+    skipped.set(keeper, { id, outputs: state });
+    const now = rewritten.get(keeper);
+    rewritten.delete(keeper);
+    return now?.id === id ? now.finish(state) : undefined;
   }
   const declared = await connected(resource);
-  const attempt = () => declared.service.remove(definition, id);
   try {
-    await run.deletions.run(attempt, isRefusal);
+    await run.deletions.run(() => declared.service.remove(definition, id), isRefusal);
   } catch (error) {
     if (!isConversationError(error) || !isRefusal(error)) throw error;
-    await retryWithoutLeftovers(declared, id, error, attempt);
+    const users = await usersOf(definition, id, declared, resources);
+    throw await explainRefusal(declared, users, error);
   }
+};
+
+/**
+ * Whether an object must be kept. It must be kept if it belongs to a resource that the program
+ * declares, regardless of its previous owner, because a replaced `Ownership` gives all resources
+ * new keys. It must also be kept if the program declares the resource with this key and no other
+ * object belongs to that resource. A forced replacement happens in place; before or after it, the
+ * engine deletes the "old" object, which is the same one.
+ */
+const isKept = ({ declared, holders, objects }: Decisions, key: string, id: string): boolean => {
+  const holder = holders.get(id)?.key;
+  if (holder !== undefined && declared.has(holder)) return true;
+  return declared.has(key) && (objects.get(key)?.id ?? id) === id;
 };
 
 /**
@@ -72,22 +72,25 @@ const findKeeper = async (
   const { run, definition, properties } = resource;
   const { kind } = definition;
   const { owner } = properties;
-  const keeperAt = (place: string): string | undefined => {
-    const key = run.decisions.declaredAt(kind, place)?.key;
-    return key !== undefined && run.decisions.keeps(key, id) ? key : undefined;
-  };
-  if (run.decisions.keeps(identity.key, id)) return identity.key;
+  const { decisions } = run;
+  // Whatever its owner: a resource of the plugin, or one that was moved from another stack, has
+  // another owner in a forced replacement than in the state.
+  const keeperAt = (place: string): string | undefined =>
+    [...decisions.declared.values()].findLast(
+      (each) => each.kind === kind && each.place === place && isKept(decisions, each.key, id),
+    )?.key;
+  if (isKept(decisions, identity.key, id)) return identity.key;
   const keeper = keeperAt(identity.place);
   if (keeper || !owner) return keeper;
+  const hasProgram = decisions.declared.size > 0;
   const ownOf = (states: ObjectHolders | undefined) =>
     states?.holdersOf(kind, id).filter(({ own, isUnsettled }) => own && !isUnsettled) ?? [];
   // An earlier reading may be older than the replacement: with deleteBeforeReplace, deletions begin
   // while the program still runs. A process that serves the whole program knows its replacements.
-  const isAlone = run.decisions.hasProgram() && !run.isPlugins;
+  const isAlone = hasProgram && !run.isPlugins;
   const isKnown = (states: ObjectHolders) => ownOf(states).some(({ leaving }) => leaving);
   const states = await run.states?.(owner, "own", isAlone ? undefined : isKnown);
-  if (!states && !run.decisions.hasProgram() && (await run.hidesReplacements?.()))
-    throw unreadableState();
+  if (!states && !hasProgram && (await run.hidesReplacements?.())) throw unreadableState();
   const holders = ownOf(states);
   const isThis = (held: Holding) => isThisResource(resource, held, held.writtenOwner ?? held.owner);
   // Renamed in the state since it was written.
@@ -97,7 +100,10 @@ const findKeeper = async (
   const isReplaced = holders.some((held) => held.leaving && isThis(held));
   // The one that stayed has another owner if another provider made it: what both skip is left over.
   const isElsewhere = holders.some((held) => !held.leaving && (isReplaced || !isThis(held)));
-  return isElsewhere && !run.decisions.wasSkipped(kind, id) ? identity.key : undefined;
+  const skip = `${kind} ${id}`;
+  if (!isElsewhere || decisions.left.has(skip)) return undefined;
+  decisions.left.add(skip);
+  return identity.key;
 };
 
 const unreadableState = (): ConversationError =>
@@ -107,108 +113,9 @@ const unreadableState = (): ConversationError =>
   );
 
 /**
- * Removes members that the program declared before a forced replacement updated the object: during
- * the replacement nothing distinguished them from members that are not the program's.
- *
- * @param declared the resource that the object was updated to
- * @param state the resource as the state had it
- */
-const removeUndeclared = async (
-  declared: Declared,
-  id: string,
-  state: JsonObject,
-): Promise<void> => {
-  const before = await declaredBefore(declared, state);
-  if (!declaresLess(before, declared)) return;
-  const live = await readWholeObject(declared, id);
-  if (live) await putInPlace(declared, planPut(declared, live, before));
-};
-
-const wantedBody = (declared: Declared): JsonObject =>
-  desiredBody(declared, desiredObject(declared, { serial: "" }));
-
-const declaresLess = (before: Declared, now: Declared): boolean =>
-  (before.properties.fields.description !== undefined &&
-    now.properties.fields.description === undefined) ||
-  isLeftOut(wantedBody(before), wantedBody(now));
-
-/** Whether part of a value is missing from another one. */
-const isLeftOut = (before: unknown, now: unknown): boolean => {
-  if (before === undefined || before === null) return false;
-  if (now === undefined || now === null) return true;
-  if (isObject(before) && isObject(now))
-    return Object.entries(before).some(([name, value]) => isLeftOut(value, now[name]));
-  return Array.isArray(before) && before.some(isObject) && !isDeepStrictEqual(before, now);
-};
-
-/**
  * The specification does not state the status of a refused deletion, so every refusal may be one.
  */
 const isRefusal = (error: unknown): boolean => isConversationError(error, "REJECTED", "FORBIDDEN");
-
-/**
- * Tries again after removing leftovers of ours that use the object; otherwise explains who else
- * uses it.
- */
-const retryWithoutLeftovers = async (
-  declared: Declared,
-  id: string,
-  refusal: ConversationError,
-  attempt: () => Promise<void>,
-): Promise<void> => {
-  const users = await usersOf(declared.definition, id, declared, resources);
-  const gone = await removeUsers(declared, await findSureLeftovers(declared, users));
-  const left = users.filter((user) => !gone.includes(user));
-  if (gone.length === 0) throw await explainRefusal(declared, left, refusal);
-  try {
-    await attempt();
-  } catch (error) {
-    if (!isConversationError(error) || !isRefusal(error)) throw error;
-    throw await explainRefusal(declared, left, error);
-  }
-};
-
-/**
- * Users that are certainly leftovers of ours: originals, not copies, of a resource for which this
- * run knows another object, and not held by any state. If names need not be unique, a copy of an
- * object that is gone looks the same, so only objects that this run created count.
- */
-const findSureLeftovers = async (
-  { run, properties }: Declared,
-  users: readonly User[],
-): Promise<readonly User[]> => {
-  const { decisions } = run;
-  const beside = users.filter(({ mark, id, isNamedUniquely }) => {
-    const known = mark && decisions.objects.get(mark.resource);
-    const isOther = known !== undefined && known.id !== id && known.serial !== mark?.serial;
-    return (
-      isOther && mark?.serial !== undefined && (isNamedUniquely || decisions.hasPosted(mark.serial))
-    );
-  });
-  if (beside.length === 0 || !properties.owner) return [];
-  const states = await run.states?.(properties.owner, "all");
-  return beside.filter(
-    ({ definition, id, mark }) =>
-      decisions.hasPosted(mark?.serial) ||
-      (states !== undefined && !isHeld(states, definition.kind, id)),
-  );
-};
-
-const removeUsers = async (
-  { service }: Declared,
-  users: readonly User[],
-): Promise<readonly User[]> => {
-  const gone: User[] = [];
-  for (const user of users) {
-    try {
-      await service.remove(user.definition, user.id);
-      gone.push(user);
-    } catch (error) {
-      if (!isConversationError(error)) throw error;
-    }
-  }
-  return gone;
-};
 
 const explainRefusal = async (
   { definition, mark, properties: { owner }, run }: Declared,
@@ -242,8 +149,6 @@ interface User {
   readonly definition: Definition;
   readonly id: string;
   readonly name: unknown;
-  /** Whether no two objects of its kind can have the same name. */
-  readonly isNamedUniquely: boolean;
   /** Undefined on other people's objects and on copies of ours. */
   readonly mark?: Mark;
 }
@@ -251,7 +156,7 @@ interface User {
 /** The state is more reliable than the mark, which `pulumi state move` does not change. */
 const whose = (
   { definition: { kind }, id, mark }: User,
-  own: Mark | undefined,
+  own: ResourceMark | undefined,
   states?: ObjectHolders,
 ): string => {
   if (!mark) return "not managed by Pulumi";
@@ -266,7 +171,11 @@ const whose = (
  * Describes an object that uses another one, for messages, such as `account "kiosk" (ID …, in this
  * stack: shop/prod kiosk)`.
  */
-export const describeUser = (user: User, own: Mark | undefined, states?: ObjectHolders): string =>
+export const describeUser = (
+  user: User,
+  own: ResourceMark | undefined,
+  states?: ObjectHolders,
+): string =>
   `${user.definition.noun} ${JSON.stringify(user.name)} (ID ${user.id}, ${whose(user, own, states)})`;
 
 /** Returns every reference in an object's JSON from the service. */
@@ -333,8 +242,7 @@ export const usersOf = async (
     ({ definition, id, wire }) => {
       const mark = originalMark(definition, wire);
       const name = nameOnWire(definition, wire);
-      const isNamedUniquely = namingOf(definition).isUnique;
-      return { definition, id, name, isNamedUniquely, ...(mark ? { mark } : {}) };
+      return { definition, id, name, ...(mark ? { mark } : {}) };
     },
   );
 };

@@ -1,24 +1,17 @@
 import type { Definition } from "../definition/define.js";
-import { fieldsWithSecrets, secretTexts } from "../definition/fields.js";
-import { namingOf, objectTitle } from "../definition/kinds.js";
-import { isConversationError } from "../kernel/errors.js";
+import { objectTitle } from "../definition/kinds.js";
+import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { withAdvice } from "../kernel/package.js";
-import {
-  environmentSecretsIn,
-  seenSecrets,
-  undisclosed,
-  unknownValue,
-  withEnvironmentSecrets,
-} from "../kernel/stand-ins.js";
 import { inertOutput } from "../kernel/text.js";
 import { foreignMessage, keepingSecret } from "../service/redaction.js";
+import { connected } from "./account.js";
 import { importRefusal } from "./adoption.js";
-import { assertStillAllowed, type CheckedInputs, check, type DiffResult, diff } from "./check.js";
+import { type CheckedInputs, check, type DiffResult, diff, findViolations } from "./check.js";
 import { type CreateResult, createObject } from "./create.js";
 import { deleteObject } from "./delete.js";
 import { lookUpObject, type ReadResult, read } from "./read.js";
-import { connected, type Properties, propertiesIn, type Resource, resourceIn } from "./resource.js";
+import { type Declared, propertiesIn, type Resource, resourceIn } from "./resource.js";
 import type { Run } from "./run.js";
 import { ResourceInitFailed, updateObject } from "./update.js";
 
@@ -42,16 +35,12 @@ interface Importing {
 
 /** Returns the lifecycle of one kind within one run. */
 export const lifecycle = (definition: Definition, run: Run): Lifecycle & Importing => {
-  const context = { definition, run, naming: namingOf(definition) };
   /** Runs one operation on the resource that the engine's values describe. */
   const call = <T>(
     doing: string,
-    values: { readonly id?: string; readonly inputs: JsonObject; readonly olds?: JsonObject },
+    values: Pick<EngineCall, "id" | "inputs" | "olds">,
     work: (resource: Resource) => Promise<T>,
-  ): Promise<T> =>
-    engineCall({ definition, run, doing, ...values }, async (given) =>
-      work(resourceIn(context, given)),
-    );
+  ): Promise<T> => engineCall({ definition, run, doing, ...values }, work);
   return {
     check: (olds, inputs) =>
       call("checking", { inputs, olds }, (resource) => check(resource, olds, inputs)),
@@ -59,12 +48,12 @@ export const lifecycle = (definition: Definition, run: Run): Lifecycle & Importi
       call("comparing", { id, inputs, olds }, async (resource) => diff(resource, id, olds)),
     create: (inputs) =>
       call("creating", { inputs }, async (resource) =>
-        createObject(await connected(assertStillAllowed(resource, inputs))),
+        createObject(await allowed(resource, inputs)),
       ),
     read: (id, inputs) => call("reading", { id, inputs }, (resource) => read(resource, id)),
     update: (id, olds, inputs) =>
       call("updating", { id, inputs, olds }, async (resource) =>
-        updateObject(await connected(assertStillAllowed(resource, inputs, olds)), olds, id),
+        updateObject(await allowed(resource, inputs, olds), olds, id),
       ),
     lookUp: (id, owner) =>
       call("looking up", { id, inputs: owner ? { owner } : {} }, (resource) =>
@@ -79,10 +68,29 @@ export const lifecycle = (definition: Definition, run: Run): Lifecycle & Importi
   };
 };
 
+/**
+ * Returns a resource that may be written, with its account. A policy that remediates changes inputs
+ * after their check.
+ *
+ * @throws ConversationError `INPUT_INVALID` with every rule that they break
+ */
+const allowed = async (
+  resource: Resource,
+  inputs: JsonObject,
+  olds?: JsonObject,
+): Promise<Declared> => {
+  const broken = findViolations(resource, inputs, olds && propertiesIn(olds));
+  if (broken.length === 0) return connected(resource);
+  throw new ConversationError(
+    "INPUT_INVALID",
+    `${broken.join("; ")}. A policy may have changed these inputs after their check. Nothing was sent.`,
+  );
+};
+
 /** One call from the engine and its subject. */
 interface EngineCall {
   readonly definition: Definition;
-  readonly run: Partial<Pick<Run, "about" | "step" | "environment" | "decisions">>;
+  readonly run: Run;
   readonly doing: string;
   readonly id?: string;
   readonly inputs: JsonObject;
@@ -93,22 +101,21 @@ interface EngineCall {
  * Runs one engine call. Every failure becomes a new error with a complete message that contains no
  * secrets. Every result becomes plain JSON, because the engine loses a created object if it cannot
  * encode the outputs.
- *
- * @param work receives the inputs, split into their parts
  */
 const engineCall = async <T>(
   call: EngineCall,
-  work: (given: Properties) => Promise<T>,
+  work: (resource: Resource) => Promise<T>,
 ): Promise<T> => {
-  const { run, inputs, doing, definition } = call;
-  const { given, secrets } = resolved(call);
-  const about: Run["about"] = run.about ?? ((_definition, _values, within) => within());
-  const step = run.step ?? ((_, within) => within());
+  const { run, inputs, olds = {}, definition } = call;
+  const resource = resourceIn(definition, run, inputs);
+  const former = resourceIn(definition, run, olds);
+  const secrets = [...new Set([...resource.secrets, ...former.secrets])];
+  const inSecret = () => keepingSecret(secrets, () => work(resource));
+  const { kind } = definition;
+  const { owner } = resource.properties;
   let result: T;
   try {
-    result = await about(definition, inputs, () =>
-      step(`${doing} ${definition.kind}`, () => keepingSecret(secrets, () => work(given))),
-    );
+    result = await (run.called ? run.called.run({ kind, owner }, inSecret) : inSecret());
   } catch (error) {
     throw failure(call, error, secrets);
   }
@@ -116,9 +123,9 @@ const engineCall = async <T>(
 };
 
 const failure = (call: EngineCall, error: unknown, secrets: readonly string[]): Error => {
-  const { definition, doing, id, inputs, run } = call;
+  const { definition, doing, id, inputs } = call;
   const subject = `${objectTitle(definition, inputs)}${id ? ` (ID ${id.slice(0, 140)})` : ""}`;
-  const reason = repeatedCredentialError(run, error) ?? reasonOf(error, secrets);
+  const reason = reasonOf(error, secrets);
   const message = inertOutput(`${doing} the ${subject} failed: ${reason}`, false);
   const plain = plainError(message);
   if (!(error instanceof ResourceInitFailed)) return plain;
@@ -128,47 +135,6 @@ const failure = (call: EngineCall, error: unknown, secrets: readonly string[]): 
     properties: JSON.parse(JSON.stringify(properties)) as JsonObject,
     reasons: [message],
   });
-};
-
-/**
- * Refused credentials fail every resource of a run: only the first failure gives the reason
- * (undefined there).
- */
-const repeatedCredentialError = (
-  { decisions }: EngineCall["run"],
-  error: unknown,
-): string | undefined => {
-  if (!isConversationError(error, "CREDENTIALS_REFUSED")) return undefined;
-  if (decisions?.reportedRefusals.has(error.message))
-    return "the service refused the credentials (CREDENTIALS_REFUSED); the error for another resource in this run explains why and what to do.";
-  decisions?.reportedRefusals.add(error.message);
-  return undefined;
-};
-
-/** The placeholders for missing values. */
-const standIns: readonly string[] = [undisclosed, unknownValue];
-
-/**
- * The inputs of a call, split into their parts, and every text of its values that no message may
- * show, in the forms of the program, the state, and the service.
- */
-const resolved = ({
-  definition,
-  run,
-  inputs,
-  olds = {},
-}: EngineCall): { readonly given: Properties; readonly secrets: readonly string[] } => {
-  const given = propertiesIn(inputs);
-  const texts = [given, propertiesIn(olds)].flatMap(({ fields, markedSecrets }) => {
-    const seen = seenSecrets(run);
-    const written = withEnvironmentSecrets(fields, seen);
-    const known = fieldsWithSecrets(definition.fields, markedSecrets);
-    return [
-      ...environmentSecretsIn(fields).flatMap((secret) => seen(secret) ?? []),
-      ...[fields, written].flatMap((each) => secretTexts(known, each)),
-    ];
-  });
-  return { given, secrets: [...new Set(texts)].filter((text) => !standIns.includes(text)) };
 };
 
 /** Our own text stays; secrets were removed from the service's text when it arrived. */

@@ -1,22 +1,275 @@
+import { hash, randomInt } from "node:crypto";
 import { nameStem } from "../definition/automatic-name.js";
-import { isConversationError } from "../kernel/errors.js";
+import type { Definition } from "../definition/define.js";
+import { nameOnWire } from "../definition/kinds.js";
+import { sameMeaning } from "../definition/meaning.js";
+import { type ConversationError, isConversationError } from "../kernel/errors.js";
 import { isId } from "../kernel/object-id.js";
-import { isNamesake, objectTime } from "./ownership/mark.js";
-import type { Holding } from "./ownership/stack-states.js";
-import {
-  ambiguousMark,
-  type Found,
-  nameTaken,
-  ownedElsewhere,
-  takenByProgram,
-  unreadableList,
-} from "./refusals.js";
-import type { Declared, Resource } from "./resource.js";
+import { ownerParts } from "../kernel/pulumi.js";
+import type { Listing, WireObject } from "../service/lists.js";
+import { ambiguousMark, type Found, nameTaken, ownedElsewhere, takenByProgram, unreadableList } from "./refusals.js";
+import { type Declared, labelOf, type Resource } from "./resource.js";
 import type { HeldObject, ObjectHolders } from "./run.js";
-import { type KnownObjects, originalMark, readWholeObject, type SeenObject } from "./seen.js";
+import type { Holding, Mark, ResourceMark } from "./stack-states.js";
 
 // Whose is an object? A state that contains it decides; then what this run has done; then its mark,
 // unless the object itself shows that it is a copy. Everything else is foreign.
+
+/** The first `length` characters of a string's SHA-256 hash. */
+export const digest = (text: string, length: number): string =>
+  hash("sha256", text).slice(0, length);
+
+const readable = (text: string): string => text.replace(/[^\w./@-]+/g, "_").slice(0, 80);
+
+/** The part that all marks of a stack share, derived from the ID of its `Ownership`. */
+export const stackMark = (ownership: string): string => digest(ownership, 8);
+
+/** The start of the label in each of a stack's marks, such as `shop/prod`. */
+export const stackLabel = (project: string, stack: string): string =>
+  readable(`${project}/${stack}`);
+
+/** The project and stack in a mark's label: `shop/prod` in `shop/prod kiosk`. */
+export const stackOfLabel = (label: string): string => label.split(" ")[0] ?? label;
+
+/** A resource's mark, without the parts that distinguish its objects. */
+export const markOf = (kind: string, owner: string): ResourceMark => {
+  const { project, stack, ownership, name } = ownerParts(owner);
+  return {
+    label: `${stackLabel(project, stack)} ${readable(name)}`,
+    stack: stackMark(ownership),
+    resource: digest(`${kind} ${owner}`, 12),
+  };
+};
+
+/** Characters of a serial, and of a checksum. */
+const serialLength = 11;
+
+const checksumLength = 4;
+
+/** A number in the given count of digits and letters. */
+const base36 = (value: number, length: number): string =>
+  Math.floor(value).toString(36).padStart(length, "0").slice(-length);
+
+/** A mark as text in a description. */
+export const markText = ({ label, stack, resource, serial, checksum }: Mark): string =>
+  `[pulumi: ${label} #${stack}-${resource}-${serial}${checksum}]`;
+
+/**
+ * The number of characters that a resource's mark, which always has the same length, leaves for
+ * other text in a field.
+ *
+ * @param max length of the field. Default: unlimited
+ */
+export const roomBeside = (mark: ResourceMark, max = Number.POSITIVE_INFINITY): number =>
+  max - markText(markFor(mark, "0".repeat(serialLength), "")).length;
+
+/** The first part of a serial is a time, the rest is random. */
+const stampLength = 7;
+
+const randomLength = serialLength - stampLength;
+
+/**
+ * The serial for an object about to be created.
+ *
+ * @param now the service's time in milliseconds; kept to the second, so that a copy made much later
+ * than its mark can be distinguished from the original. If undefined, no object counts as created
+ * later
+ */
+export const newSerial = (now: number | undefined): string =>
+  (now === undefined ? "z".repeat(stampLength) : base36(now / 1000, stampLength)) +
+  base36(randomInt(36 ** randomLength), randomLength);
+
+/** The time at which a serial was generated, in milliseconds of the service's time. */
+const madeAt = (serial: string): number => Number.parseInt(serial.slice(0, stampLength), 36) * 1000;
+
+/** A service may return a name in another form of the same text. */
+const checksumOf = (serial: string, name: unknown): string => {
+  const text = `${serial} ${String(name ?? "")
+    .normalize("NFC")
+    .trim()}`;
+  return base36(Number.parseInt(digest(text, 12), 16) % 36 ** checksumLength, checksumLength);
+};
+
+/** A mark for the one object with this serial and name. */
+export const markFor = (mark: ResourceMark, serial: string, name: unknown): Mark => ({
+  ...mark,
+  serial,
+  checksum: checksumOf(serial, name),
+});
+
+const pattern =
+  /\s?\[pulumi: ([^\]]{0,250}) #([0-9a-f]{8})-([0-9a-f]{12})-([0-9a-z]{11})([0-9a-z]{4})\]$/;
+
+/**
+ * Splits a description from the service into the text that a program or a person wrote, and the
+ * mark.
+ */
+export const readMark = (
+  description: unknown,
+): { readonly description?: string; readonly mark?: Mark } => {
+  if (typeof description !== "string") return {};
+  const found = pattern.exec(description);
+  if (!found) return description ? { description } : {};
+  const text = description.slice(0, found.index);
+  const [, label = "", stack = "", resource = "", serial = "", checksum = ""] = found;
+  return {
+    ...(text ? { description: text } : {}),
+    mark: { label, stack, resource, serial, checksum },
+  };
+};
+
+const withoutZone = /^\d{4}-\d\d-\d\d[T ][\d:.]+$/;
+
+/**
+ * A time that the service states for an object, in milliseconds since 1970; NaN if there is none.
+ * The service's times are GMT (public reference), even if they specify no time zone.
+ */
+export const objectTime = (value: unknown): number =>
+  typeof value === "string"
+    ? Date.parse(withoutZone.test(value) ? `${value}Z` : value)
+    : Number.NaN;
+
+/**
+ * On a slow plan a POST may wait for hours for its turn; a copy made later than this is detected.
+ */
+const longestWaitMs = 6 * 3600000;
+
+/**
+ * Whether an object itself shows that it is a copy of a marked object: its mark was made for
+ * another name, or long before the object was created. A copy with the same name made soon after
+ * the original looks the same; only the state and the serial reveal it.
+ */
+export const isCopy = (mark: Mark, name: unknown, created: unknown): boolean => {
+  // An invalid name proves nothing.
+  const isName = typeof name === "string" || typeof name === "number";
+  if (isName && mark.checksum !== checksumOf(mark.serial, name)) return true;
+  return objectTime(created) > madeAt(mark.serial) + longestWaitMs;
+};
+
+/** The mark that an object in the service carries. */
+export const markOn = ({ description }: WireObject): Mark | undefined => readMark(description).mark;
+
+/** An object in the service, classified from the point of view of one resource. */
+export interface SeenObject {
+  readonly id: string;
+  readonly wire: WireObject;
+  /** The mark in the object's description; a copy carries the original's mark. */
+  readonly mark: Mark | undefined;
+  /** The mark, unless it is part of the description that the program declares. */
+  readonly addedMark: Mark | undefined;
+  /** Whether the object carries the resource's mark. */
+  readonly isOurs: boolean;
+  /** Whether the object carries the resource's mark and nothing shows that the object is a copy. */
+  readonly isOwn: boolean;
+  /** Whether the object has the resource's name, in any form that the service may return. */
+  readonly isNamed: boolean;
+  /**
+   * Whether the object may have the resource's name. An unreadable name counts as a possible match.
+   */
+  readonly mayBeNamed: boolean;
+  /** Whether the object's description leaves no room for the resource's mark. */
+  readonly isRoomless: boolean;
+}
+
+/** The objects of a kind before another one is created. */
+export interface KnownObjects {
+  readonly objects: readonly SeenObject[];
+  /** Whether the list is complete. If it is not, absence from the list proves nothing. */
+  readonly complete: boolean;
+  /** The error if the client lacks permission to list objects. */
+  readonly refusal?: ConversationError;
+}
+
+/** Classifies the objects in a list, once for all decisions in a call. */
+export const seeObjects = (
+  declared: Declared,
+  objects: Listing["objects"],
+): readonly SeenObject[] => {
+  const see = seeFor(declared);
+  return Array.from(objects, ([id, wire]) => see(id, wire));
+};
+
+/** Classifies one object from the point of view of one resource. */
+export const seeObject = (declared: Declared, id: string, wire: WireObject): SeenObject =>
+  seeFor(declared)(id, wire);
+
+/** What does not depend on the object is decided once: every creation looks at all objects of its kind. */
+const seeFor = (declared: Declared) => {
+  const { definition, properties } = declared;
+  const { [declared.nameKey]: nameField, description: textField } = definition.fields;
+  const given = properties.fields.description;
+  const isPlain = nameField?.type === "text" && !nameField.json && !nameField.format;
+  const isPlainWanted = isPlain && hasOneForm(declared.name);
+  return (id: string, wire: WireObject): SeenObject => {
+    const { description, created } = wire;
+    const name = wire[declared.nameOnWire];
+    const { mark, hasPlainName } = readFacts(name, wire);
+    const isOurs =
+      mark !== undefined &&
+      mark.stack === declared.mark?.stack &&
+      mark.resource === declared.mark.resource;
+    // Most names have only one form, and then a simple comparison is enough.
+    const isNamed =
+      nameField !== undefined &&
+      (hasPlainName && isPlainWanted
+        ? name === declared.name
+        : sameMeaning(nameField, name, declared.name));
+    const isGiven =
+      mark && textField && given !== undefined && sameMeaning(textField, description, given);
+    return {
+      id,
+      wire,
+      mark,
+      addedMark: isGiven ? undefined : mark,
+      isOurs,
+      isOwn: isOurs && !isCopy(mark, name, created),
+      isNamed,
+      mayBeNamed: isNamed || !(typeof name === "string" || typeof name === "number"),
+      isRoomless: typeof description === "string" && description.length + 1 > declared.room,
+    };
+  };
+};
+
+/** Whether every service returns a name unchanged because it has only one form. */
+const hasOneForm = (name: unknown): boolean =>
+  typeof name === "string" && /^[!-~](?:[ -~]*[!-~])?$/.test(name);
+
+/** The facts about an object that are the same for every resource. */
+interface ObjectFacts {
+  readonly mark: Mark | undefined;
+  readonly hasPlainName: boolean;
+}
+
+/** They are read once: all objects of a list are of one kind, and so have one name. */
+const knownFacts = new WeakMap<WireObject, ObjectFacts>();
+
+const readFacts = (name: unknown, wire: WireObject): ObjectFacts => {
+  const known = knownFacts.get(wire);
+  if (known) return known;
+  const facts = { mark: markOn(wire), hasPlainName: hasOneForm(name) };
+  knownFacts.set(wire, facts);
+  return facts;
+};
+
+/**
+ * Returns the mark of an object that a stack created; undefined for other objects and for copies.
+ */
+export const originalMark = (definition: Definition, wire: WireObject): Mark | undefined => {
+  const mark = markOn(wire);
+  return mark && !isCopy(mark, nameOnWire(definition, wire), wire.created) ? mark : undefined;
+};
+
+/**
+ * Reads the object itself rather than a list, which may be out of date or omit members. Returns
+ * undefined if the object no longer exists.
+ */
+export const readWholeObject = async (
+  { definition, service }: Declared,
+  id: string,
+): Promise<Found | undefined> => {
+  const wire = await service.read(definition, id);
+  return wire && { ...wire, id };
+};
 
 /** Whether a resource in a state manages or looks up an object. */
 export const isHeld = (states: ObjectHolders, kind: string, id: string): boolean =>
@@ -43,7 +296,7 @@ const hasNamesakeMark = (
   { mark: own, name, nameOnWire }: Declared,
   { mark, isNamed, wire }: SeenObject,
 ): boolean => {
-  if (mark === undefined || own === undefined || !isNamesake(own, mark)) return false;
+  if (own === undefined || mark?.label !== own.label || mark.stack === own.stack) return false;
   const stem = nameStem(name);
   return isNamed || (stem !== undefined && stem === nameStem(wire[nameOnWire]));
 };
@@ -173,7 +426,7 @@ export const assertNameFree = async (
   if (!taken) return;
   const found = { ...taken.wire, id: taken.id };
   const holder = run.decisions.holders.get(taken.id);
-  if (holder) throw takenByProgram(declared, found, holder.label);
+  if (holder) throw takenByProgram(declared, found, labelOf(holder));
   // The resource of any stack that it stands for: without a mark, only the states know it.
   const all = properties.owner ? await run.states?.(properties.owner, "all") : undefined;
   const owner = all?.holdersOf(definition.kind, taken.id)[0] ?? originalMark(definition, found);

@@ -1,29 +1,16 @@
 import { managedFields } from "../definition/changes.js";
-import type { Definition } from "../definition/define.js";
+import { changeFieldSecrets } from "../definition/fields.js";
 import { sameFieldsMeaning } from "../definition/meaning.js";
-import { bodyOf, fieldsFromWire, mergeFields } from "../definition/wire.js";
+import { bodyOf, fieldsFromWire, writtenOver } from "../definition/wire.js";
 import { ConversationError } from "../kernel/errors.js";
-import { type JsonObject, objectOf } from "../kernel/json.js";
-import {
-  environmentSecretsIn,
-  missingText,
-  seenSecrets,
-  undisclosed,
-  withEnvironmentSecrets,
-} from "../kernel/stand-ins.js";
+import { filledText, type JsonObject, withoutUndefined } from "../kernel/json.js";
+import { environmentSecretsIn, missingText, seenSecrets, undisclosed, withEnvironmentSecrets } from "../kernel/pulumi.js";
 import { isUnclear } from "../service/collections.js";
 import type { WireObject } from "../service/lists.js";
-import { type Settings, settingLabel } from "../service/settings.js";
-import { hasRoom, markFor, markText, newSerial, readMark } from "./ownership/mark.js";
+import { settingLabel } from "../service/settings.js";
+import { markFor, markText, newSerial, readMark, readWholeObject, seeObject } from "./ownership.js";
 import { describeObject, type Found } from "./refusals.js";
-import {
-  changeSecrets,
-  type Declared,
-  type ObjectRecord,
-  type Properties,
-  type Resource,
-} from "./resource.js";
-import { readWholeObject, seeObject } from "./seen.js";
+import type { Declared, ObjectRecord, Resource } from "./resource.js";
 
 /** The intended content of a resource's object in the service. */
 interface DesiredObject {
@@ -39,47 +26,34 @@ interface DesiredObject {
 
 /** What else is known about the object. */
 interface ObjectSoFar {
-  /** Left out: a new serial. */
-  readonly serial?: string | undefined;
+  readonly serial: string;
   /** Its description; text written by a person is kept if the program gives none. */
   readonly description?: unknown;
 }
 
 /**
  * Returns the desired object: the fields and, if marks are enabled and there is room, the owner
- * mark.
+ * mark. Omits the secrets that an import did not read: nobody knows them.
  */
-export const desiredObject = (declared: Declared, object: ObjectSoFar): DesiredObject => {
-  const { definition, service, mark, name } = declared;
-  const { fields } = dropUndisclosed(definition, declared.properties);
-  const { description: human } = readMark(object.description);
-  const given = fields.description;
-  const written = typeof given === "string" && given !== "" ? given : human;
-  const isMarked = mark !== undefined && hasRoom(declared, written);
-  const serial = object.serial ?? newSerial(service.now());
+export const desiredObject = (
+  { definition, mark, name, room, properties }: Declared,
+  { serial, description: former }: ObjectSoFar,
+): DesiredObject => {
+  const fields = changeFieldSecrets(definition.fields, properties.fields, (secret) =>
+    secret === undisclosed ? undefined : secret,
+  );
+  const given = filledText(fields.description) ?? readMark(former).description;
+  const isMarked = mark !== undefined && (given ? given.length + 1 : 0) <= room;
   const suffix = isMarked ? markText(markFor(mark, serial, name)) : undefined;
-  const description = written && suffix ? `${written} ${suffix}` : (suffix ?? written);
+  const description = given && suffix ? `${given} ${suffix}` : (suffix ?? given);
   return { fields: { ...fields, description }, isMarked, serial };
 };
 
-/** The kind of an object, and what its tenant's JSON depends on. */
-export interface Target {
-  readonly definition: Definition;
-  readonly settings: Pick<Settings, "platformName" | "put">;
-}
-
 /** Returns the service's JSON of an object. */
 export const desiredBody = (
-  { definition, settings }: Target,
-  { fields }: Pick<DesiredObject, "fields">,
+  { definition, settings }: Pick<Declared, "definition" | "settings">,
+  fields: JsonObject,
 ): JsonObject => bodyOf(definition, fields, settings);
-
-/**
- * Without the secrets that an import did not read: nobody knows them, so nothing can be said about
- * them.
- */
-const dropUndisclosed = (definition: Definition, properties: Properties): Properties =>
-  changeSecrets(definition, properties, (secret) => (secret === undisclosed ? undefined : secret));
 
 /**
  * Whether an object in the service has these values. Ignores values that the service does not show.
@@ -100,7 +74,8 @@ export const holdsFields = (
  */
 export const asWritten = <R extends Resource>(resource: R): R => {
   const seen = seenSecrets(resource.run);
-  const properties = withEnvironmentSecrets(resource.properties, (secret) => {
+  const { properties } = resource;
+  const fields = withEnvironmentSecrets(properties.fields, (secret) => {
     const found = seen(secret);
     if (found) return found;
     throw new ConversationError(
@@ -108,7 +83,7 @@ export const asWritten = <R extends Resource>(resource: R): R => {
       `${missingText(secret)}. Nothing was changed. Set ${secret.name} where Pulumi runs, then try again.`,
     );
   });
-  return { ...resource, properties };
+  return { ...resource, properties: { ...properties, fields } };
 };
 
 /**
@@ -117,11 +92,12 @@ export const asWritten = <R extends Resource>(resource: R): R => {
  */
 const lastWritten = <R extends Resource>(before: R, now: Resource): R => {
   const seen = seenSecrets(now.run);
-  const declared = new Set(environmentSecretsIn(now.properties).map(({ text }) => text));
-  const properties = withEnvironmentSecrets(before.properties, (secret) =>
+  const { properties } = before;
+  const declared = new Set(environmentSecretsIn(now.properties.fields).map(({ text }) => text));
+  const fields = withEnvironmentSecrets(properties.fields, (secret) =>
     declared.has(secret.text) ? seen(secret) : undefined,
   );
-  return { ...before, properties };
+  return { ...before, properties: { ...properties, fields } };
 };
 
 /** The planned effect of a PUT on an object. */
@@ -136,41 +112,7 @@ export interface PutPlan {
   readonly undeclared: readonly string[];
   /** Undeclared members that the service hides and that the PUT would erase. */
   readonly hidden: readonly string[];
-  /**
-   * Members that the program no longer declares but that remain because this tenant's PUT keeps
-   * omitted members.
-   */
-  readonly staying: readonly string[];
 }
-
-/** What the program wants of an object, and what it wanted last time, in its own terms. */
-interface Wanted {
-  readonly desired: Pick<Properties, "fields">;
-  readonly prior: JsonObject;
-}
-
-/**
- * Returns the body of a PUT that gives a live object the desired content, and what the PUT does to
- * everything else.
- */
-export const writtenOver = (
-  { definition, settings }: Target,
-  wire: WireObject,
-  { desired, prior }: Wanted,
-) => {
-  const { fields, rule } = definition;
-  const { modified } = wire;
-  const live = fieldsFromWire(fields, wire, settings);
-  const sides = { live, desired: desired.fields, prior };
-  const { merged, ...rest } = mergeFields({
-    ...{ fields, rule, ...sides },
-    keeps: settings.put === "keep",
-  });
-  const body = desiredBody({ definition, settings }, { ...desired, fields: merged });
-  // A service may refuse to overwrite a later change than this one (public reference).
-  const fresh = typeof modified === "string" ? { ...body, modified } : body;
-  return { body: fresh, fields: merged, ...rest };
-};
 
 /**
  * Plans the new content of an object. Keeps members that the program has never declared, including
@@ -180,32 +122,23 @@ export const writtenOver = (
  * it was never written
  */
 export const planPut = (declared: Declared, live: Found, before?: Declared): PutPlan => {
-  const { settings } = declared;
+  const { definition, settings } = declared;
   // If the program wrote the last description, no part of it is a person's.
   const isPrograms = before?.properties.fields.description !== undefined;
   const description = isPrograms ? undefined : live.description;
-  const soFar = { serial: findSerial(before ?? declared, live), description };
-  const last = before && lastWritten(before, declared);
-  const desired = desiredObject(asWritten(declared), soFar);
-  const { serial, isMarked } = desired;
-  const prior = last && desiredObject(last, { serial });
-  const written = writtenOver(declared, live, { desired, prior: prior?.fields ?? {} });
-  const { body } = written;
-  const isStaying = (wire: string): boolean =>
-    live[wire] !== undefined && live[wire] !== null && !Object.hasOwn(body, wire);
-  const staying =
-    prior && settings.put === "keep"
-      ? Object.keys(desiredBody(declared, prior)).filter(isStaying)
-      : [];
-  return { ...written, live, serial, isMarked, staying };
+  const serial = findSerial(before ?? declared, live);
+  const last = before && desiredObject(lastWritten(before, declared), { serial });
+  const { fields, isMarked } = desiredObject(asWritten(declared), { serial, description });
+  const sides = { live, desired: fields, prior: last?.fields ?? {} };
+  return { ...writtenOver(definition, settings, sides), live, serial, isMarked };
 };
 
-/** The serial by which the state, or otherwise the object itself, identifies it. */
-const findSerial = (declared: Declared, live: Found): string | undefined => {
+/** The serial by which the state, or otherwise the object itself, identifies it; else a new one. */
+const findSerial = (declared: Declared, live: Found): string => {
   const { serial } = declared.properties.record;
   if (serial) return serial;
   const { isOwn, mark } = seeObject(declared, live.id, live);
-  return isOwn ? mark?.serial : undefined;
+  return isOwn && mark ? mark.serial : newSerial(declared.service.now());
 };
 
 /**
@@ -235,23 +168,14 @@ export const assertNothingErased = (
 
 /** Writes the object in one PUT and returns what is known about it afterward. */
 export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<ObjectRecord> => {
-  const { definition, run, settings } = declared;
-  const { live, serial, isMarked, undeclared, staying } = plan;
+  const { live, serial, isMarked, undeclared } = plan;
   assertNothingErased(declared, plan);
-  const modified = await sendPut(declared, plan);
-  if (staying.length > 0) {
-    run.notify?.(
-      `the ${describeObject(definition, live)} still has ${staying.join(", ")}, which the program no longer declares: ` +
-        `this tenant's PUT keeps omitted members, according to ${settingLabel("put", settings.profile)}. Remove ${staying.length === 1 ? "it" : "them"} by hand in the service.`,
-      "warning",
-    );
-  }
-  return objectOf([
-    ["serial", isMarked ? serial : undefined],
-    ["created", typeof live.created === "string" ? live.created : undefined],
-    ["modified", modified],
-    ["undeclared", undeclared.length > 0 ? undeclared : undefined],
-  ]) as ObjectRecord;
+  return withoutUndefined({
+    serial: isMarked ? serial : undefined,
+    created: filledText(live.created),
+    modified: await sendPut(declared, plan),
+    undeclared: undeclared.length > 0 ? undeclared : undefined,
+  });
 };
 
 /**
@@ -269,6 +193,6 @@ const sendPut = async (
     if (!isUnclear(error)) throw error;
     const now = await readWholeObject(declared, live.id);
     if (!now || !holdsFields(declared, now, fields)) throw error;
-    return typeof now.modified === "string" ? now.modified : undefined;
+    return filledText(now.modified);
   }
 };

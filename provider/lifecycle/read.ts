@@ -1,25 +1,16 @@
 import { managedFields, tidyFields } from "../definition/changes.js";
 import type { Definition } from "../definition/define.js";
 import { normaliseFields, wireName, withoutSecrets } from "../definition/fields.js";
-import { objectTitle } from "../definition/kinds.js";
 import { sameMeaning } from "../definition/meaning.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
-import { type JsonObject, pathsOfTexts } from "../kernel/json.js";
+import type { JsonObject } from "../kernel/json.js";
 import { assertId, isId } from "../kernel/object-id.js";
-import { holdsUndisclosed } from "../kernel/stand-ins.js";
+import { holdsUndisclosed } from "../kernel/pulumi.js";
 import type { WireObject } from "../service/lists.js";
-import { isSameResource, readMark } from "./ownership/mark.js";
-import {
-  connected,
-  type Declared,
-  liveRecord,
-  type Properties,
-  type Resource,
-  stateInputs,
-  stateOutputs,
-} from "./resource.js";
-import { originalMark } from "./seen.js";
+import { connected } from "./account.js";
+import { objectTime, originalMark, readMark } from "./ownership.js";
+import { type Declared, type ObjectRecord, outputsWith, type Resource, stateValues } from "./resource.js";
 
 export interface ReadResult {
   /** ID of the object; empty if the object certainly does not exist. */
@@ -45,28 +36,14 @@ export const read = async (resource: Resource, id: string): Promise<ReadResult> 
       );
     return { id: "", props: {} };
   }
-  const now = readProperties(declared, live, isGet);
-  warnOfBrokenTexts(declared, now);
-  const props = stateOutputs(definition, now);
-  // The inputs in the state may contain a secret that these outputs lack: they stay.
-  if (!isGet && holdsUndisclosed(now.fields)) return { id, props };
-  return { id, props, inputs: stateInputs(definition, now) };
-};
-
-/**
- * Half of a character arrived as the replacement character, which a person would take for the text.
- */
-const warnOfBrokenTexts = (
-  { definition, run, nameKey, name }: Declared,
-  { fields }: Properties,
-): void => {
-  const paths = pathsOfTexts(fields, (text) => text.includes("\ufffd"));
-  if (paths.length === 0) return;
-  const title = objectTitle(definition, { ...fields, [nameKey]: name ?? fields[nameKey] });
-  run.notify?.(
-    `${paths.join(", ")} of the ${title} ${paths.length === 1 ? "contains" : "contain"} an unpaired surrogate in the service, shown as \ufffd. Enter the text again, in the program or in the service.`,
-    "warning",
+  const fields = readFields(declared, live, isGet);
+  const props = outputsWith(
+    { ...declared, properties: { ...properties, fields } },
+    liveRecord(live, properties.record),
   );
+  // The inputs in the state may contain a secret that these outputs lack: they stay.
+  if (!isGet && holdsUndisclosed(fields)) return { id, props };
+  return { id, props, inputs: stateValues(definition, { ...properties, fields, record: {} }) };
 };
 
 /**
@@ -90,16 +67,34 @@ const isWhole = (definition: Definition, wire: WireObject): boolean =>
   );
 
 /** A live object in a program's terms. */
-const readProperties = (declared: Declared, live: WireObject, isGet: boolean): Properties => {
+const readFields = (declared: Declared, live: WireObject, isGet: boolean): JsonObject => {
   const { definition, settings, properties } = declared;
   const description = descriptionOf(declared, live);
   const fields = fieldsFromWire(definition.fields, { ...live, description }, settings);
-  return {
-    ...properties,
-    fields: isGet ? fields : managedFields(definition.fields, fields, properties.fields),
-    record: liveRecord(live, properties.record),
-  };
+  return isGet ? fields : managedFields(definition.fields, fields, properties.fields);
 };
+
+/** Returns what is known about an object, with the current times from the service. */
+const liveRecord = (live: WireObject, record: ObjectRecord): ObjectRecord => {
+  const created = sameTime(live.created, record.created);
+  const modified = sameTime(live.modified, record.modified);
+  return { ...record, ...(created ? { created } : {}), ...(modified ? { modified } : {}) };
+};
+
+/**
+ * A time of the service. Right after a creation or an update it comes from the answer's `Date`,
+ * which is slightly later and has no fractions of a second: that counts as the same time.
+ */
+const sameTime = (live: unknown, prior: string | undefined): string | undefined => {
+  if (typeof live !== "string") return prior;
+  const later = objectTime(live) - objectTime(prior);
+  return prior !== undefined && later >= -earliestMs && later <= latestMs ? prior : live;
+};
+
+/** Maximum time between the service's commit and the `Date` of its answer. */
+const earliestMs = 60_000;
+
+const latestMs = 1_000;
 
 /**
  * Returns the description without the mark. A description that only seems to contain a mark is
@@ -129,25 +124,19 @@ export const lookUpObject = async (resource: Resource, id: string): Promise<Read
   const declared = await connected(resource);
   const live = isId(id) ? await declared.service.read(definition, id) : undefined;
   if (!live) return { id: "", props: {} };
-  const now = importedProperties(declared, live);
-  return {
-    id,
-    props: stateOutputs(definition, now),
-    inputs: stateInputs(definition, now),
-  };
-};
-
-const importedProperties = (declared: Declared, live: WireObject): Properties => {
-  const { definition, settings, ownMark } = declared;
+  const { settings, ownMark } = declared;
   const description = descriptionOf(declared, live);
   const wire = fieldsFromWire(definition.fields, { ...live, description }, settings);
-  const typed = tidyFields(definition.fields, wire);
-  const fields = withoutSecrets(
-    definition.fields,
-    normaliseFields(definition, typed, () => false),
-  );
+  const tidy = normaliseFields(definition, tidyFields(definition.fields, wire), () => false);
   const mark = originalMark(definition, live);
-  const isOurs = mark !== undefined && ownMark !== undefined && isSameResource(mark, ownMark);
-  const record = liveRecord(live, isOurs && mark.serial ? { serial: mark.serial } : {});
-  return { fields, record };
+  const isOurs = mark?.stack === ownMark?.stack && mark?.resource === ownMark?.resource;
+  const properties = { fields: withoutSecrets(definition.fields, tidy), record: {} };
+  return {
+    id,
+    props: stateValues(definition, {
+      ...properties,
+      record: liveRecord(live, isOurs && mark ? { serial: mark.serial } : {}),
+    }),
+    inputs: stateValues(definition, properties),
+  };
 };

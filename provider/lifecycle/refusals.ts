@@ -1,13 +1,10 @@
 import type { Definition } from "../definition/define.js";
-import { withArticle } from "../definition/kinds.js";
+import { nameOnWire, withArticle } from "../definition/kinds.js";
 import { ConversationError } from "../kernel/errors.js";
-import { parentsIn, urnOf, urnParts } from "../kernel/owner.js";
 import { ownCommand } from "../kernel/package.js";
-import { pluginToken, typeToken } from "../kernel/type-tokens.js";
 import type { WireObject } from "../service/lists.js";
-import { type Mark, nameOnWire } from "./ownership/mark.js";
-import type { Holding } from "./ownership/stack-states.js";
 import type { Declared } from "./resource.js";
+import type { Holding, Mark } from "./stack-states.js";
 
 /** An object in the service, with its ID. */
 export type Found = WireObject & { readonly id: string };
@@ -94,28 +91,12 @@ const whose = (owner: Mark | Holding): string => {
   return `belongs to ${owner.urn} in the state of ${owner.own ? "this stack" : `the stack ${owner.stack}`}`;
 };
 
-/** The alias with which a resource takes over the state of the one with this URN. */
-const aliasFor = (
-  { definition, run, properties: { owner = "" } }: Declared,
-  urn: string,
-): string => {
-  const token = run.isPlugins ? pluginToken(definition.kind) : typeToken(definition.kind);
-  const own = urnOf(owner, token);
-  if (parentsIn(urn) !== parentsIn(own)) return JSON.stringify(urn);
-  const { type, name } = urnParts(urn);
-  const differing = [
-    ...(type === token ? [] : [`type: ${JSON.stringify(type)}`]),
-    ...(name === urnParts(own).name ? [] : [`name: ${JSON.stringify(name)}`]),
-  ];
-  return `{ ${differing.join(", ")} }`;
-};
-
 const wayOut = (declared: Declared, owner: Mark | Holding, id: string): string => {
   const { mark, nameKey } = declared;
   const isHolding = "urn" in owner;
   const isOwnStack = isHolding ? owner.own : owner.stack === mark?.stack;
   const alias = isHolding
-    ? aliasFor(declared, owner.urn)
+    ? JSON.stringify(owner.urn)
     : `{ name: ${JSON.stringify(owner.label.split(" ").at(-1))} }`;
   // Removing it there would delete the object.
   const way = isOwnStack

@@ -1,18 +1,11 @@
-import type { Definition } from "../definition/define.js";
-import { type ChangeSecret, changeFieldSecrets } from "../definition/fields.js";
-import type { Naming } from "../definition/kinds.js";
-import {
-  filledText,
-  filledTexts,
-  type JsonObject,
-  objectOf,
-  withoutUndefined,
-} from "../kernel/json.js";
-import { ownerParts, readableName } from "../kernel/owner.js";
-import { secretSignature, unknownValue } from "../kernel/stand-ins.js";
+import type { Definition, Fields } from "../definition/define.js";
+import { changeFieldSecrets, fieldsWithSecrets, normaliseFields, secretTexts } from "../definition/fields.js";
+import { namingOf } from "../definition/kinds.js";
+import { filledText, filledTexts, type JsonObject, objectOf, withoutUndefined } from "../kernel/json.js";
+import { environmentSecretsIn, ownerParts, readableName, secretSignature, seenSecrets, undisclosed, unknownValue, withEnvironmentSecrets } from "../kernel/pulumi.js";
 import type { WireObject } from "../service/lists.js";
-import { type Mark, markOf, objectTime, roomBeside } from "./ownership/mark.js";
 import type { AccountSession, ResourceIdentity, Run } from "./run.js";
+import type { ResourceMark } from "./stack-states.js";
 
 // A resource: the engine's values, split into their parts; resolved, for the steps of a call; and
 // joined again, for the state.
@@ -62,12 +55,6 @@ export const propertiesIn = (values: JsonObject): Properties => {
   const { owner, adopt, markedSecrets, profile, eraseHidden, ...others } = values;
   const { serial, created, modified, undeclared, ...more } = others;
   const { __provider, id, autoName, imported, logicalName, ...fields } = more;
-  const record = withoutUndefined({
-    serial: filledText(serial),
-    created: filledText(created),
-    modified: filledText(modified),
-    undeclared: filledTexts(undeclared),
-  });
   return withoutUndefined({
     fields: objectOf(Object.entries(fields)),
     owner: filledText(owner),
@@ -76,20 +63,23 @@ export const propertiesIn = (values: JsonObject): Properties => {
     markedSecrets: filledTexts(markedSecrets),
     profile: filledText(profile),
     eraseHidden: eraseHidden === true ? eraseHidden : undefined,
-    record,
+    record: withoutUndefined({
+      serial: filledText(serial),
+      created: filledText(created),
+      modified: filledText(modified),
+      undeclared: filledTexts(undeclared),
+    }),
   });
 };
 
-/** The context of one kind in one run, shared by all resources of the kind. */
-export interface Context {
-  readonly definition: Definition;
-  readonly naming: Naming;
-  readonly run: Run;
-}
-
 /** A resource in the program or the state, resolved once per call, without a connection. */
-export interface Resource extends Context {
+export interface Resource {
+  readonly definition: Definition;
+  readonly run: Run;
+  /** With the fields in their normal form. */
   readonly properties: Properties;
+  /** The fields of the kind, with what the program marks as secret. */
+  readonly known: Fields;
   /** The field by which people identify objects of the kind; `name` is its value. */
   readonly nameKey: string;
   readonly name: unknown;
@@ -103,47 +93,60 @@ export interface Resource extends Context {
    * How the run identifies the resource; undefined for old state that does not specify an owner.
    */
   readonly identity: ResourceIdentity | undefined;
+  /** Every text of its values that no message may show. */
+  readonly secrets: readonly string[];
+}
+
+/** Resolves the engine's values to a resource, which all steps of a call use. */
+export const resourceIn = (definition: Definition, run: Run, values: JsonObject): Resource => {
+  const given = propertiesIn(values);
+  const identity = identityIn(definition, given);
+  // In the forms of the program, the state, and the service.
+  const seen = seenSecrets(run);
+  const texts = environmentSecretsIn(given.fields).flatMap((secret) => seen(secret) ?? []);
+  const written = withEnvironmentSecrets(given.fields, seen);
+  const known = fieldsWithSecrets(definition.fields, given.markedSecrets);
+  const fields = normaliseFields(definition, given.fields, () => false);
+  const { key: nameKey, wire: nameOnWire, ...naming } = namingOf(definition);
+  const secrets = [...texts, ...[fields, written].flatMap((each) => secretTexts(known, each))];
+  return {
+    ...{ definition, run, known, identity, nameKey, nameOnWire, ...naming },
+    properties: { ...given, fields },
+    name: fields[nameKey],
+    secrets: secrets.filter((text) => text !== undisclosed && text !== unknownValue),
+  };
+};
+
+/**
+ * In the first preview of a stack the owner is not known yet; the logical name then distinguishes
+ * resources.
+ */
+const identityIn = (
+  { kind }: Definition,
+  { owner, logicalName }: Properties,
+): ResourceIdentity | undefined => {
+  if (owner === undefined) return undefined;
+  const isKnown = owner !== unknownValue;
+  const place = isKnown ? ownerParts(owner).name : logicalName;
+  return place === undefined
+    ? undefined
+    : { kind, place, key: `${kind} ${isKnown ? owner : place}` };
+};
+
+/** Returns the name of a resource for messages, such as `Channel "kiosk"`. */
+export const labelOf = ({ kind, place }: ResourceIdentity): string =>
+  `${kind} ${readableName(place)}`;
+
+/** A resource with its account. */
+export interface Declared extends Resource, AccountSession {
   /** The mark of the resource's objects, whether or not marks are enabled. */
-  readonly ownMark: Mark | undefined;
+  readonly ownMark: ResourceMark | undefined;
+  /** The mark of the resource's objects; undefined if marks are disabled. */
+  readonly mark: ResourceMark | undefined;
   /**
    * Number of characters that fit into the description field next to the mark; negative if none.
    */
   readonly room: number;
-}
-
-/** Resolves the engine's values to a resource, which all steps of a call use. */
-export const resourceIn = (context: Context, properties: Properties): Resource => {
-  const owned = ownerIn(context, properties);
-  const { key: nameKey, wire: nameOnWire, ...naming } = context.naming;
-  const name = properties.fields[nameKey];
-  return { ...context, properties, nameKey, name, nameOnWire, ...naming, ...owned };
-};
-
-/**
- * The run identifies a resource by its part of its mark, whether or not marks are written. In the
- * first preview of a stack the owner is not known yet; the logical name then distinguishes
- * resources.
- */
-const ownerIn = (
-  { definition: { kind, fields } }: Context,
-  { owner, logicalName }: Properties,
-): Pick<Resource, "identity" | "ownMark" | "room"> => {
-  if (owner === undefined) return { identity: undefined, ownMark: undefined, room: -1 };
-  const isKnown = owner !== unknownValue;
-  const place = isKnown ? ownerParts(owner).name : logicalName;
-  const { description: field } = fields;
-  const ownMark = markOf(kind, owner);
-  const room = field?.type === "text" ? roomBeside(ownMark, field.max) : -1;
-  if (place === undefined) return { identity: undefined, ownMark, room };
-  const key = isKnown ? ownMark.resource : `${kind} ${place}`;
-  const label = `${kind} ${readableName(place)}`;
-  return { identity: { key, place, label, kind }, ownMark, room };
-};
-
-/** A resource with its account. */
-export interface Declared extends Resource, AccountSession {
-  /** The mark of the resource's objects; undefined if marks are disabled. */
-  readonly mark: Mark | undefined;
   /**
    * Whether an object created now would carry the mark. A long description may leave no room for
    * it.
@@ -152,97 +155,34 @@ export interface Declared extends Resource, AccountSession {
 }
 
 /**
- * Returns the resource together with the account that its settings specify.
- *
- * @param session for that account, if there is one
+ * Returns values for the state: inputs, or outputs if there is a record. Every secret is in the
+ * engine's own form, so that the state encrypts it even if a program forgot `pulumi.secret`.
  */
-export const connected = async (
-  resource: Resource,
-  session?: AccountSession,
-): Promise<Declared> => {
-  const { definition, ownMark, room, properties, run } = resource;
-  const { settings, service } = session ?? (await run.session(properties.profile));
-  const { description: field } = definition.fields;
-  const { description } = properties.fields;
-  const isOn = settings.ownershipMark === "description" && field?.type === "text";
-  const mark = isOn ? ownMark : undefined;
-  const beside = typeof description === "string" && description ? description.length + 1 : 0;
-  return { ...resource, settings, service, mark, isMarked: mark !== undefined && beside <= room };
+export const stateValues = (definition: Definition, properties: Properties): JsonObject => {
+  const { fields, record, logicalName: _, ...options } = properties;
+  const sealed = changeFieldSecrets(definition.fields, fields, (value) => ({
+    ...secretSignature,
+    value,
+  }));
+  return objectOf([sealed, options, record].flatMap((each) => Object.entries(each)));
 };
-
-/** Returns the resource as it was when its object was last written, but in its current account. */
-export const declaredBefore = (declared: Declared, olds: JsonObject): Promise<Declared> => {
-  const last = propertiesIn({ ...olds, profile: declared.properties.profile });
-  return connected(resourceIn(declared, last), declared);
-};
-
-/** Returns a resource's inputs as one object; secrets stay unchanged. */
-export const joinInputs = (properties: Properties): JsonObject => {
-  const { fields, record: _, logicalName: __, ...options } = properties;
-  return objectOf([...Object.entries(fields), ...Object.entries(options)]);
-};
-
-/**
- * Returns the inputs for the state. Every secret is in the engine's own form, so that the state
- * encrypts it even if a program forgot `pulumi.secret`.
- */
-export const stateInputs = (definition: Definition, properties: Properties): JsonObject =>
-  joinInputs(changeSecrets(definition, properties, wrap));
 
 /**
  * Returns the outputs for the state: what the program manages, and what else is known about the
  * object. `adopt` and `eraseHidden` concern a single write and are not stored.
  */
-export const stateOutputs = (definition: Definition, properties: Properties): JsonObject => {
+export const outputsWith = (
+  { definition, properties }: Resource,
+  record: ObjectRecord,
+): JsonObject => {
   const { adopt: _, eraseHidden: __, ...kept } = properties;
-  const { record } = kept;
-  return objectOf([...Object.entries(stateInputs(definition, kept)), ...Object.entries(record)]);
+  return stateValues(definition, { ...kept, record });
 };
-
-const wrap = (value: unknown): JsonObject => ({ ...secretSignature, value });
-
-/** Returns the properties with every secret in their fields replaced. */
-export const changeSecrets = (
-  { fields }: Definition,
-  properties: Properties,
-  change: ChangeSecret,
-): Properties => ({
-  ...properties,
-  fields: changeFieldSecrets(fields, properties.fields, change),
-});
-
-/**
- * Returns the properties without secrets. A masked value cannot be compared with the intended one,
- * so after a failed write the state must not claim that the value was written.
- */
-export const dropSecrets = (definition: Definition, properties: Properties): Properties =>
-  changeSecrets(definition, properties, () => undefined);
 
 /** Returns what is known about a newly created object, from the response or from a list. */
-export const recordOf = (wire: WireObject, serial: string | undefined): ObjectRecord => ({
-  ...(serial ? { serial } : {}),
-  ...(typeof wire.created === "string" ? { created: wire.created } : {}),
-  ...(typeof wire.modified === "string" ? { modified: wire.modified } : {}),
-});
-
-/** Returns what is known about an object, with the current times from the service. */
-export const liveRecord = (live: WireObject, record: ObjectRecord): ObjectRecord => {
-  const created = sameTime(live.created, record.created);
-  const modified = sameTime(live.modified, record.modified);
-  return { ...record, ...(created ? { created } : {}), ...(modified ? { modified } : {}) };
-};
-
-/**
- * A time of the service. Right after a creation or an update it comes from the answer's `Date`,
- * which is slightly later and has no fractions of a second: that counts as the same time.
- */
-const sameTime = (live: unknown, prior: string | undefined): string | undefined => {
-  if (typeof live !== "string") return prior;
-  const later = objectTime(live) - objectTime(prior);
-  return prior !== undefined && later >= -earliestMs && later <= latestMs ? prior : live;
-};
-
-/** Maximum time between the service's commit and the `Date` of its answer. */
-const earliestMs = 60_000;
-
-const latestMs = 1_000;
+export const recordOf = (wire: WireObject, serial: string | undefined): ObjectRecord =>
+  withoutUndefined({
+    serial,
+    created: filledText(wire.created),
+    modified: filledText(wire.modified),
+  });

@@ -1,17 +1,12 @@
+import { changeFieldSecrets } from "../definition/fields.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
-import { findLeftovers, removeLeftovers } from "./ownership.js";
+import { assignObject, declaredBefore } from "./account.js";
+import { findLeftovers, readWholeObject, removeLeftovers, type SeenObject, seeObject, seeObjects } from "./ownership.js";
 import { type PutPlan, planPut, putInPlace } from "./put.js";
 import { type Found, ownedElsewhere, takenByProgram } from "./refusals.js";
-import {
-  type Declared,
-  declaredBefore,
-  dropSecrets,
-  type ObjectRecord,
-  stateOutputs,
-} from "./resource.js";
+import { type Declared, labelOf, type ObjectRecord, outputsWith } from "./resource.js";
 import type { HeldObject, ObjectHolders } from "./run.js";
-import { readWholeObject, type SeenObject, seeObject, seeObjects } from "./seen.js";
 
 /**
  * Overwrites the live object with the program's values, in one PUT after one read; tries again if
@@ -24,12 +19,9 @@ export const updateObject = async (
   olds: JsonObject,
   id: string,
 ): Promise<{ readonly outs: JsonObject }> => {
-  const { definition, identity, run, properties } = declared;
-  const before = await declaredBefore(declared, olds);
-  const record = await writeObject(declared, before, id);
-  const outs = stateOutputs(definition, { ...properties, record });
-  if (identity) run.decisions.assign(identity, { id, serial: record.serial });
-  return { outs };
+  const record = await writeObject(declared, declaredBefore(declared, olds), id);
+  assignObject(declared, { id, serial: record.serial });
+  return { outs: outputsWith(declared, record) };
 };
 
 const writeObject = async (
@@ -90,7 +82,7 @@ const freeOrExplainName = async (
   const { definition, run, properties } = declared;
   const holder = { ...wire, id };
   const other = run.decisions.holders.get(id);
-  if (other) throw takenByProgram(declared, holder, other.label);
+  if (other) throw takenByProgram(declared, holder, labelOf(other));
   const states = properties.owner ? await run.states?.(properties.owner, "all") : undefined;
   if (await freeName(declared, objects, { id: live.id, serial }, states)) return true;
   const [held] = states?.holdersOf(definition.kind, id) ?? [];
@@ -146,29 +138,43 @@ export interface MadeObject {
   readonly record: ObjectRecord;
 }
 
+/**
+ * Removes members that the program declared before a forced replacement updated the object: during
+ * the replacement nothing distinguished them from members that are not the program's.
+ *
+ * @param state the resource as the state had it
+ */
+export const removeUndeclared = async (
+  declared: Declared,
+  id: string,
+  state: JsonObject,
+): Promise<void> => {
+  const live = await readWholeObject(declared, id);
+  if (live) await putInPlace(declared, planPut(declared, live, declaredBefore(declared, state)));
+};
+
 /** Updates an existing object. If that fails, its ID is not lost. */
 export const takeOver = async (
   declared: Declared,
   object: Found,
   before?: Declared,
 ): Promise<MadeObject> => {
-  const { definition, properties, run } = declared;
+  const { definition, properties } = declared;
   const { id } = object;
   const plan = planPut(declared, object, before);
-  const put = () => putInPlace(declared, plan);
   try {
-    const record = await (run.step ? run.step(`taking over ${definition.kind}`, put) : put());
-    return { id, record };
+    return { id, record: await putInPlace(declared, plan) };
   } catch (error) {
     if (!(error instanceof Error) || isConversationError(error, "NOT_FOUND")) throw error;
     // A failed PUT does not make an object ours.
     const isOwn = properties.adopt === undefined || seeObject(declared, id, object).isOwn;
     if (!isOwn) throw error;
-    const record = { serial: plan.serial };
-    // What the program removed remains until a PUT succeeds.
-    const fields = { ...before?.properties.fields, ...properties.fields };
-    const sure = dropSecrets(definition, { ...properties, fields, record });
-    throw new ResourceInitFailed(id, stateOutputs(definition, sure), error);
+    // What the program removed remains until a PUT succeeds. A masked secret cannot be compared with
+    // the intended one, so the state must not claim that it was written.
+    const values = { ...before?.properties.fields, ...properties.fields };
+    const fields = changeFieldSecrets(definition.fields, values, () => undefined);
+    const sure = { ...declared, properties: { ...properties, fields } };
+    throw new ResourceInitFailed(id, outputsWith(sure, { serial: plan.serial }), error);
   }
 };
 

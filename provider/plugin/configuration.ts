@@ -1,17 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { filledText, type JsonObject, objectOf } from "../kernel/json.js";
-import { ownerParts, urnParts } from "../kernel/owner.js";
-import { holdsUnknown, isSecretValue, secretSignature } from "../kernel/stand-ins.js";
-import { isDefaultProvider } from "../kernel/type-tokens.js";
+import { holdsUnknown, isDefaultProvider, isSecretValue, ownerParts, secretSignature, urnParts } from "../kernel/pulumi.js";
 import { addressesVariable, emulatedAddress } from "../service/emulated-settings.js";
-import {
-  providerAccount,
-  type SettingKey,
-  type SettingSource,
-  settingNames,
-  settingTable,
-} from "../service/settings.js";
+import { providerAccount, type SettingKey, type SettingSource, settingNames, settingTable } from "../service/settings.js";
 import { plainValues } from "./values.js";
 
 /** Input of a provider that nobody gives: whose the objects of its resources are. */

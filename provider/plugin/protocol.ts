@@ -64,17 +64,11 @@ const initFailure = (error: unknown): Grpc.Metadata => {
   return metadata;
 };
 
-/** The resource that the running call is about, and the trace that it belongs to. */
-const running = new AsyncLocalStorage<{
-  readonly urn: string;
-  readonly traceparent: string | undefined;
-}>();
+/** The URN of the resource that the running call is about. */
+const running = new AsyncLocalStorage<string>();
 
 /** Returns the URN of the resource that the current call is about. */
-export const callUrn = (): string | undefined => running.getStore()?.urn;
-
-/** Returns the W3C trace context of the current call, if the engine sent one. */
-export const callTraceparent = (): string | undefined => running.getStore()?.traceparent;
+export const callUrn = (): string | undefined => running.getStore();
 
 /** Calls of the engine that have not been answered. */
 let unanswered = 0;
@@ -108,8 +102,7 @@ export const answering =
     unanswered += 1;
     const urn = "getUrn" in request && request.getUrn instanceof Function ? request.getUrn() : "";
     try {
-      const traceparent = call.metadata.get("traceparent")[0]?.toString();
-      const answered = await running.run({ urn, traceparent }, async () => answer(request));
+      const answered = await running.run(urn, async () => answer(request));
       isAnswered = true;
       reply(null, answered);
     } catch (error) {

@@ -6,9 +6,8 @@ import { type FoundBy, foundId, searchFault } from "../definition/found-object.j
 import { namingOf } from "../definition/kinds.js";
 import { ConversationError } from "../kernel/errors.js";
 import { filledText, isObject, type JsonObject, objectOf } from "../kernel/json.js";
-import { ownerOf, ownerParts, parentsIn, urnParts } from "../kernel/owner.js";
-import { unknownValue } from "../kernel/stand-ins.js";
-import { kindOfToken, typeToken } from "../kernel/type-tokens.js";
+import { kindOfToken, ownerOf, ownerParts, parentsIn, typeToken, unknownValue, urnParts } from "../kernel/pulumi.js";
+import { openSession } from "../lifecycle/account.js";
 import { lifecycle } from "../lifecycle/index.js";
 import type { Run } from "../lifecycle/run.js";
 import { resources } from "../resources/index.js";
@@ -286,7 +285,7 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
     const fault = searchFault(definition, where);
     if (fault !== undefined) throw new ConversationError("INPUT_INVALID", fault);
     const account = filledText(profile);
-    const { service } = await run.session(account);
+    const { service } = await openSession(run, account);
     const id = foundId(await service.list(definition), definition, where as FoundBy, account);
     const { props } = await lifecycle(definition, run).read(
       id,

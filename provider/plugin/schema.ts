@@ -1,18 +1,8 @@
-import {
-  fieldDoc,
-  mustGive,
-  type NestedType,
-  nestedTypeName,
-  nestedTypes,
-  pascal,
-  type ResourceArgument,
-  readOnlyFields,
-  resourceArguments,
-} from "../definition/declarations.js";
+import { fieldDoc, mustGive, type NestedType, nestedTypeName, nestedTypes, pascal, type ResourceArgument, readOnlyFields, resourceArguments } from "../definition/declarations.js";
 import type { Definition, Field, Fields, MemberRule, Members } from "../definition/define.js";
 import { naturalKey, withArticle } from "../definition/kinds.js";
 import { describePackage, type PackageDescription, packageName } from "../kernel/package.js";
-import { pluginToken, typeToken } from "../kernel/type-tokens.js";
+import { pluginToken, typeToken } from "../kernel/pulumi.js";
 import { resources } from "../resources/index.js";
 import { describeSettings, settingTable } from "../service/settings.js";
 

@@ -5,17 +5,7 @@ import { engineAddress, engineStatusLine, runsProgram } from "../dynamic/status-
 import { ConversationError } from "../kernel/errors.js";
 import { packageVersion } from "../kernel/package.js";
 import { checkedConfiguration, configurationChange, configurationOf } from "./configuration.js";
-import {
-  answering,
-  callTraceparent,
-  callUrn,
-  Empty,
-  grpc,
-  messages,
-  pluginMessages,
-  providerServices,
-  valuesOf,
-} from "./protocol.js";
+import { answering, callUrn, Empty, grpc, messages, pluginMessages, providerServices, valuesOf } from "./protocol.js";
 import { type ConfiguredRun, checkResponse, resourceMethods } from "./resource.js";
 import { packageSchema } from "./schema.js";
 import { plainValues } from "./values.js";
@@ -80,7 +70,7 @@ const providerMethods = () => {
     // A process that a developer started by hand serves one run after the other.
     cancel = new AbortController();
     const run = engineRun({
-      ...{ source, urn: callUrn, traceparent: callTraceparent },
+      ...{ source, urn: callUrn },
       ...{ cancelled: cancel.signal, show, isPlugins: true },
       runsProgram: () => runsProgram(address),
     });

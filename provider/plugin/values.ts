@@ -2,9 +2,7 @@ import type { Definition, Fields } from "../definition/define.js";
 import { changeFieldSecrets, fieldsWithSecrets, valuesIn } from "../definition/fields.js";
 import { wrongKind } from "../definition/kinds.js";
 import { filledTexts, isObject, type JsonObject, objectOf } from "../kernel/json.js";
-import { urnParts } from "../kernel/owner.js";
-import { isSecretValue, secretSignature, unknownValue } from "../kernel/stand-ins.js";
-import { kindOfToken } from "../kernel/type-tokens.js";
+import { isSecretValue, kindOfToken, secretSignature, unknownValue, urnParts } from "../kernel/pulumi.js";
 
 /**
  * The engine's forms of values that JSON lacks, by the signature that each carries. Public as

@@ -7,8 +7,7 @@ import {
 } from "@pulumi/policy";
 import { textsIn, valuesIn } from "../../provider/definition/fields.js";
 import { isObject } from "../../provider/kernel/json.js";
-import { withEnvironmentSecrets } from "../../provider/kernel/stand-ins.js";
-import { kindOfToken } from "../../provider/kernel/type-tokens.js";
+import { kindOfToken, withEnvironmentSecrets } from "../../provider/kernel/pulumi.js";
 import { resources as definitions } from "../../provider/resources/index.js";
 import { isLoopback } from "../../provider/service/addresses.js";
 import { settingTable } from "../../provider/service/settings.js";

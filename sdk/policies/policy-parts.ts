@@ -1,6 +1,6 @@
 import type { PolicyResource } from "@pulumi/policy";
 import { docsLink } from "../../provider/kernel/package.js";
-import { kindOfToken, pluginToken } from "../../provider/kernel/type-tokens.js";
+import { kindOfToken, pluginToken } from "../../provider/kernel/pulumi.js";
 
 /** Returns a policy's metadata, with a link to its section in docs/policies.md. */
 export const policyNotes = (

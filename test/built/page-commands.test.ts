@@ -75,7 +75,6 @@ const onlyChecked: readonly (readonly [RegExp, string])[] = [
     /^npx pulumi-conversation forecast --/,
     "forecast/forecast.test.ts runs it; without options it runs here",
   ],
-  [/^pulumi up .*--otel-traces|^export TRACEPARENT/, "traces.test.ts sends traces"],
   [/^npm run emulator -- /, "does not end, or is run by new-project.test.ts"],
   [/^cd |^export .*(<|…)/, "holds what only the reader knows, or only moves about"],
   [/^pulumi config set .*…/, "holds what only the reader knows"],

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { startEmulator } from "pulumi-conversation/emulator";
 import { afterEach, expect, test } from "vitest";
 import type { JsonObject } from "../../provider/kernel/json.js";
-import { pluginToken } from "../../provider/kernel/type-tokens.js";
+import { pluginToken } from "../../provider/kernel/pulumi.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { EmulatorControl } from "../support/emulator-control.js";
 

@@ -1,16 +1,11 @@
 import { spawn } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { normaliseFields } from "../../provider/definition/fields.js";
-import { pointerTo } from "../../provider/kernel/pointer.js";
-import { unknownValue } from "../../provider/kernel/stand-ins.js";
+import { pointerTo, unknownValue } from "../../provider/kernel/pulumi.js";
 import { resources } from "../../provider/resources/index.js";
 import { handedBack } from "../support/door.js";
 import { bound } from "../support/forms.js";
-import {
-  type Properties,
-  type ProviderServer,
-  startProviderServer,
-} from "../support/provider-server.js";
+import { type Properties, type ProviderServer, startProviderServer } from "../support/provider-server.js";
 import { type StrictService, startStrictService } from "../support/strict-service.js";
 
 const properties = (kind: string, name: string, values: Properties): Properties => ({

@@ -3,24 +3,13 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { diagnose, doctorReport } from "../../cli/doctor/diagnose.js";
 import { checkClock, checkProxy, checkScopes } from "../../cli/doctor/service-checks.js";
-import {
-  checkConfigKeys,
-  checkConfigSecrets,
-  checkEnvironmentNames,
-  checkSetting,
-  meantKey,
-  settingFor,
-} from "../../cli/doctor/setting-checks.js";
+import { checkConfigKeys, checkConfigSecrets, checkEnvironmentNames, checkSetting, meantKey, settingFor } from "../../cli/doctor/setting-checks.js";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { configEntries, stackAdvice } from "../../cli/pulumi/project-files.js";
 import { startEmulator } from "../../emulator/index.js";
 import { resources } from "../../provider/resources/index.js";
 import { defaultScopes, scopes } from "../../provider/service/operations.js";
-import {
-  describeSettings,
-  type SettingKey,
-  settingTable,
-} from "../../provider/service/settings.js";
+import { describeSettings, type SettingKey, settingTable } from "../../provider/service/settings.js";
 import { FakeHub, json, raw } from "../service/support/fake-hub.js";
 import { fakePulumi, shellScript, temporaryFolder } from "../support/temporary-folder.js";
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type ImportOptions, importReport, runImport } from "../../cli/import/run-import.js";
-import { typeToken } from "../../provider/kernel/type-tokens.js";
+import { typeToken } from "../../provider/kernel/pulumi.js";
 import { type OddAccount, oddAccount, oddId } from "../support/odd-account.js";
 import { withMarkedChannel } from "./export/exported.js";
 import { stackSandbox } from "./inventory/stack-sandbox.js";

@@ -4,18 +4,19 @@ import { judgeObjects } from "../../cli/inventory/inventory.js";
 import { orphanStanding } from "../../cli/orphans/orphans.js";
 import { statesOf } from "../../cli/pulumi/stack-states.js";
 import { namingOf } from "../../provider/definition/kinds.js";
-import { markFor, markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
-import type { Holding, StackState } from "../../provider/lifecycle/ownership/stack-states.js";
+import { markFor, markOf, markText } from "../../provider/lifecycle/ownership.js";
+import type { Holding, StackState } from "../../provider/lifecycle/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf } from "../emulator/running.js";
 
+const [first, second] = ["0tm9x2k4r7q", "0tm9x2k4r7r"] as const;
 const ownership = "shop/prod/0123456789abcdef";
 const names = { project: "shop", stack: "prod" };
 
-const object = (kind: string, id: string, owner = `${ownership}/kiosk`, serial?: string) => {
+const object = (kind: string, id: string, owner = `${ownership}/kiosk`, serial: string = first) => {
   const definition = kindOf(kind);
   const mark = markOf(kind, owner);
-  const text = markText(serial ? markFor(mark, serial, "kiosk") : mark);
+  const text = markText(markFor(mark, serial, "kiosk"));
   return { definition, id, wire: { [namingOf(definition).wire]: "kiosk", description: text } };
 };
 
@@ -69,21 +70,19 @@ test("what another stack holds, or anybody looks up, is held: whatever its mark 
 });
 
 test("a mark of a resource that has another object: a copy", () => {
-  const held = state([holding("1")]);
+  const held = state([holding("1", { serial: first })]);
   expect(standings([object("Channel", "2")], held)).toEqual([["2", "copy"]]);
-  const elsewhere = state([holding("1", { own: false })]);
+  const elsewhere = state([holding("1", { own: false, serial: first })]);
   expect(standings([object("Channel", "2")], state([]), [elsewhere])).toEqual([["2", "copy"]]);
   const renamed = state([
-    holding("1", { owner: `${ownership}/new`, writtenOwner: `${ownership}/kiosk` }),
+    holding("1", {
+      ...{ owner: `${ownership}/new`, writtenOwner: `${ownership}/kiosk`, serial: first },
+    }),
   ]);
   expect(standings([object("Channel", "2")], renamed)).toEqual([["2", "copy"]]);
 });
 
-const [first, second] = ["0tm9x2k4r7q", "0tm9x2k4r7r"];
-
 test.each([
-  [undefined, undefined, "copy"],
-  [undefined, first, "copy"],
   [first, first, "copy"],
   [second, first, "leftover"],
   [second, undefined, "leftover"],

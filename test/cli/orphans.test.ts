@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { messageOf } from "../../cli/command.js";
 import { type OrphansOptions, runOrphans } from "../../cli/orphans/orphans.js";
 import type { Clock } from "../../provider/kernel/clock.js";
-import { markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
+import { markFor, markOf, markText, newSerial } from "../../provider/lifecycle/ownership.js";
 import { kindOf } from "../emulator/running.js";
 import { roleOf } from "../support/forms.js";
 import { stackSandbox } from "./inventory/stack-sandbox.js";
@@ -26,7 +26,9 @@ const orphansSandbox = async (...options: Parameters<typeof stackSandbox>) => {
       body: Record<string, unknown>,
       owner = `${ownershipOf("prod")}/${body.name ?? body.type}`,
     ): Promise<string> => {
-      const marked = owner ? { description: `by hand ${markText(markOf(kind, owner))}` } : {};
+      const mark =
+        owner && markFor(markOf(kind, owner), newSerial(undefined), body.name ?? body.type);
+      const marked = mark ? { description: `by hand ${markText(mark)}` } : {};
       const path = `/${kindOf(kind).collection}`;
       return String((await box.control.byHand("POST", path, { ...body, ...marked })).id);
     },
@@ -167,7 +169,7 @@ test("what somebody has marked again or released since the look stays, and the o
   while (!(await box.calls()).some((call) => call.startsWith("DELETE")));
   const serial = { serial: "0tm9x2k4r7q", checksum: "1c2d" };
   const changed = [
-    markText(markOf("Channel", "site/prod/ffffffffffffffff/else")),
+    markText({ ...markOf("Channel", "site/prod/ffffffffffffffff/else"), ...serial }),
     markText({ ...markOf("Channel", `${ownershipOf("prod")}/custom.c10`), ...serial }),
     "by hand",
   ];
@@ -209,7 +211,9 @@ test("ids that must not be touched are all named, and nothing is done", async ()
   const box = await orphansSandbox();
   const own = await box.up("Channel", "own", channel("own"));
   box.write();
-  const copy = await box.make("Channel", channel("copy"), `${ownershipOf("prod")}/own`);
+  const [original] = await box.control.objects("channels");
+  const { description } = { ...original };
+  const copy = await box.make("Channel", { ...channel("copy"), description }, "");
   const left = await box.make("Channel", channel("left"));
   const ids = [left, own, copy, "unknown"];
   expect((await box.refusal({ delete: true, ids })).split("\n")).toEqual([

@@ -8,15 +8,10 @@ import { whileAlone } from "../../cli/inventory/open-stack.js";
 import { runOrphans } from "../../cli/orphans/orphans.js";
 import { repairReport } from "../../cli/repair/repair.js";
 import { isObject } from "../../provider/kernel/json.js";
-import { typeToken } from "../../provider/kernel/type-tokens.js";
+import { typeToken } from "../../provider/kernel/pulumi.js";
 import { roleOf } from "../support/forms.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import {
-  managedStack,
-  pending,
-  type StackSandbox,
-  stackSandbox,
-} from "./inventory/stack-sandbox.js";
+import { managedStack, pending, type StackSandbox, stackSandbox } from "./inventory/stack-sandbox.js";
 
 const web = { type: "custom.web", displayName: "Web", icon: "aVZC" };
 

@@ -4,13 +4,7 @@ import { expect, test, vi } from "vitest";
 import { backendFolder, lockReader } from "../../cli/pulumi/locks.js";
 import { projectName } from "../../cli/pulumi/project-files.js";
 import { queryPulumi, quietEnvironment } from "../../cli/pulumi/pulumi-queries.js";
-import {
-  pulumiOfThisRun,
-  readStates,
-  stateIn,
-  statesOf,
-  statesOfThisRun,
-} from "../../cli/pulumi/stack-states.js";
+import { pulumiOfThisRun, readStates, stateIn, statesOf, statesOfThisRun } from "../../cli/pulumi/stack-states.js";
 import { shellScript, temporaryFolder } from "../support/temporary-folder.js";
 import { ownershipOf, type StateResource, stateText } from "./stack-documents.js";
 

@@ -1,16 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { changesOf } from "../../provider/definition/changes.js";
-import {
-  type ChangeValue,
-  changeInside,
-  changeMembers,
-  valuesIn,
-} from "../../provider/definition/fields.js";
+import { type ChangeValue, changeInside, changeMembers, valuesIn } from "../../provider/definition/fields.js";
 import { sameMeaning } from "../../provider/definition/meaning.js";
 import { fieldsFromWire } from "../../provider/definition/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
-import { unknownValue } from "../../provider/kernel/stand-ins.js";
+import { unknownValue } from "../../provider/kernel/pulumi.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import { orchestration } from "../../provider/resources/orchestration.js";

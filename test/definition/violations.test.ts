@@ -5,7 +5,7 @@ import { type Definition, number } from "../../provider/definition/define.js";
 import { fieldsIn, normaliseFields } from "../../provider/definition/fields.js";
 import { fieldViolations, type Violation } from "../../provider/definition/violations.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
-import { unknownValue } from "../../provider/kernel/stand-ins.js";
+import { unknownValue } from "../../provider/kernel/pulumi.js";
 import { nearestWord } from "../../provider/kernel/text.js";
 import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";

@@ -8,7 +8,7 @@ import ts from "typescript";
 import { afterEach, expect, test, vi } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import * as emulator from "../../emulator/index.js";
-import { typeToken } from "../../provider/kernel/type-tokens.js";
+import { typeToken } from "../../provider/kernel/pulumi.js";
 import { resources } from "../../provider/resources/index.js";
 import * as sdk from "../../sdk/index.js";
 import * as runtime from "../../sdk/runtime/index.js";

@@ -66,14 +66,11 @@ describe.each(resources.map(({ kind }) => kind))("%s", (kind) => {
 
   test("a preview shows what will be taken over and changed, and writes nothing", async () => {
     const { made, id } = await byHand(kind, { active: false });
-    hub.bend.ways = { shown: (object) => ({ ...object, region: "eu" }) };
     const { failures } = await preview(kind, inputsFor(made, { adopt: true }));
     expect(failures).toEqual([]);
     expect(hub.reported).toHaveLength(1);
     expect(hub.reported[0]).toContain(`adopts the ${kindOf(kind).noun} "by-hand" (ID ${id})`);
-    expect(hub.reported[0]).toMatch(
-      /unchanged, because not declared in the program:\s+active\n[\s\S]*not sent, [^\n]*unknown members:\s+region/,
-    );
+    expect(hub.reported[0]).toMatch(/unchanged, because not declared in the program:\s+active/);
     expect((await hub.calls()).every((call) => call.startsWith("GET"))).toBe(true);
   });
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { naturalKey, referencesOf } from "../../provider/definition/kinds.js";
-import { unknownValue } from "../../provider/kernel/stand-ins.js";
+import { unknownValue } from "../../provider/kernel/pulumi.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";
 import { channel } from "../../provider/resources/channel.js";

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { naturalKey } from "../../provider/definition/kinds.js";
-import { markFor, markOf, markText, newSerial } from "../../provider/lifecycle/ownership/mark.js";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf } from "../emulator/running.js";
 import { asBody, type Emulated, emulated, type Held } from "../support/emulated.js";
@@ -111,34 +110,6 @@ test("a copy that uses an object of ours is named when that cannot be deleted, a
   expect(await stored("clientapplications", copy)).toBeDefined();
 });
 
-test("a leftover and a real user of one object: the leftover goes, the user is named", async () => {
-  const all = await oneOfEach(steps);
-  const application = all.get("ClientApplication") as MadeKind;
-  // An interrupted run of ours made the application once more, under another name.
-  const name = "orders-bot-again";
-  const rest = asBody(await stored("clientapplications", application.id));
-  const mark = markOf("ClientApplication", String(application.inputs.owner));
-  const description = markText(markFor(mark, newSerial(Date.now()), name));
-  const leftover = { ...rest, name, description };
-  const again = await hub.service.create(kindOf("ClientApplication"), leftover);
-  const user = await hub.service.create(kindOf("ClientApplication"), {
-    ...rest,
-    name: "somebody",
-    description: "by hand",
-  });
-  hub.nextRun(held(...all.values()));
-  for (const kind of ["Account", "Orchestration", "Participant", "ClientApplication"]) {
-    const { id, state } = all.get(kind) as MadeKind;
-    await hub.of(kind).delete(id, state);
-  }
-  const { id, state } = all.get("Authentication") as MadeKind;
-  await expect(hub.of("Authentication").delete(id, state)).rejects.toThrow(
-    `"somebody" (ID ${user.id}, not managed by Pulumi)`,
-  );
-  expect(await stored("clientapplications", again.id)).toBeUndefined();
-  expect(await stored("clientapplications", user.id)).toBeDefined();
-});
-
 test("of two orchestrations with one mark the older is ours", async () => {
   const all = await oneOfEach(steps);
   const flow = all.get("Orchestration") as MadeKind;
@@ -183,14 +154,4 @@ test("a leftover of ours is taken over and put into shape, and the user is infor
   expect((await make("Channel", kiosk({ displayName: "New" }))).id).toBe(id);
   expect(hub.reported.join()).toContain(`took over the channel "custom.kiosk" (ID ${id})`);
   expect(await hub.objects("channels")).toMatchObject([{ displayName: "New" }]);
-});
-
-test("marks of release 0.1.0 are still known", async () => {
-  const { id } = await make("Channel", kiosk());
-  const [object] = await hub.objects("channels");
-  const old = String(object?.description).replace(/-[0-9a-z]{15}\]$/, "]");
-  await hub.service.replace(kindOf("Channel"), id, { ...asBody(object), description: old });
-  hub.nextRun([]);
-  expect((await make("Channel", kiosk())).id).toBe(id);
-  expect((await hub.objects("channels"))[0]?.description).toMatch(/-[0-9a-z]{15}\]$/);
 });

@@ -133,6 +133,6 @@ test("a rename without an alias says how to keep the object", async () => {
   const { id } = await make("Channel", kiosk());
   hub.nextRun([{ kind: "Channel", id, owner: `${ownership}/kiosk` }]);
   await expect(make("Channel", owned("new", kiosk(), ownership))).rejects.toThrow(
-    /aliases: \[\{ name: "kiosk" \}\]/,
+    /aliases: \["urn:pulumi:prod::shop::pulumi-nodejs:dynamic\/conversation:Channel::kiosk"\]/,
   );
 });

@@ -50,20 +50,6 @@ test("times without a zone are GMT, whatever the zone of this machine: ours is n
   }
 });
 
-test("where a PUT keeps what it leaves out, a run says what it cannot remove", async () => {
-  hub = await bent({}, { switches: { put: "keep" } }, { CONVERSATION_PUT: "keep" });
-  const restrictions = { inbound: { maxTextLength: 5 } };
-  const l10nProperties = { "en-US": { a: "A" } };
-  const { id, state } = await steps.make("Channel", kiosk({ restrictions, l10nProperties }));
-  const later = await steps.change("Channel", id, state, kiosk());
-  expect(hub.reported.join()).toMatch(
-    /still has restrictions, l10nProperties, which the program no longer declares/,
-  );
-  hub.nextRun();
-  await steps.change("Channel", id, later, kiosk({ displayName: "New" }));
-  expect(hub.reported).toEqual([]);
-});
-
 test.each([
   ["lists leave descriptions out", ({ description: _, ...object }: Json) => object, 1],
   ["ids cannot be used", (object: Json) => ({ ...object, id: `a.${object.id}` }), 1],

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { undisclosed } from "../../provider/kernel/stand-ins.js";
+import { undisclosed } from "../../provider/kernel/pulumi.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { autoName } from "../../provider/definition/automatic-name.js";
 import { setUpOrder } from "../../provider/definition/kinds.js";
-import { ownerOf } from "../../provider/kernel/owner.js";
+import { ownerOf } from "../../provider/kernel/pulumi.js";
 import type { Run } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Door, type DoorLifecycle, handedBack, lifecycleThrough } from "../support/door.js";

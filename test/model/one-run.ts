@@ -1,4 +1,5 @@
-import { type Mark, markOf, readMark } from "../../provider/lifecycle/ownership/mark.js";
+import { markOf, readMark } from "../../provider/lifecycle/ownership.js";
+import type { Mark } from "../../provider/lifecycle/stack-states.js";
 import type { Live, LiveObject } from "./console.js";
 import { type ModelSetting, modelResources, type Name, type Up } from "./scenario.js";
 import type { Stacks, Took } from "./stacks.js";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { bodyOf } from "../../provider/definition/wire.js";
-import { markOf, readMark } from "../../provider/lifecycle/ownership/mark.js";
+import { markOf, readMark } from "../../provider/lifecycle/ownership.js";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService } from "../../provider/service/connect.js";
@@ -8,13 +8,7 @@ import { Console, type LiveObject } from "./console.js";
 import type { MovingHistory } from "./moves.js";
 import { killed } from "./one-run.js";
 import { ModelStacks, type ModelStage } from "./play.js";
-import {
-  type ModelResource,
-  modelResources,
-  type Name,
-  plainSetting,
-  type StateEdit,
-} from "./scenario.js";
+import { type ModelResource, modelResources, type Name, plainSetting, type StateEdit } from "./scenario.js";
 import type { EngineUp, RunEnding, Stacks, Took } from "./stacks.js";
 import { movedName, siblingOf } from "./state-edits.js";
 import { declaredInputs, shownPlace } from "./values.js";

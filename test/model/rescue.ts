@@ -69,7 +69,7 @@ export class Rescue {
       if (this.#third.own.has(id)) await this.#third.stepAside(id, this.#stacks.held());
     const other = /another resource in this program: \w+ "(\w+)"/.exec(error)?.[1];
     if (isName(other)) help.first.unshift(other);
-    const former = /aliases: \[\{ name: "(\w+)" \}\]/.exec(error)?.[1];
+    const former = /aliases: \["urn:[^"]*::(\w+)"\]/.exec(error)?.[1];
     if (isName(former) && failed && error.includes("in the state of this stack"))
       this.#alias(former, failed.declared.name, stack, program, help);
     if (error.includes("in the state of the stack") && failed)

@@ -1,4 +1,4 @@
-import { pluginToken, typeToken } from "../../provider/kernel/type-tokens.js";
+import { pluginToken, typeToken } from "../../provider/kernel/pulumi.js";
 import type { Door } from "../support/door.js";
 
 /** Logical names of the small world, with what each refers to. */

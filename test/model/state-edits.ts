@@ -1,8 +1,7 @@
 import { stateIn, statesOf } from "../../cli/pulumi/stack-states.js";
 import { rememberStates } from "../../provider/dynamic/engine-run.js";
-import { urnParts } from "../../provider/kernel/owner.js";
-import { providerToken, tokenParts, typeToken } from "../../provider/kernel/type-tokens.js";
-import type { StackState } from "../../provider/lifecycle/ownership/stack-states.js";
+import { providerToken, tokenParts, typeToken, urnParts } from "../../provider/kernel/pulumi.js";
+import type { StackState } from "../../provider/lifecycle/stack-states.js";
 import type { Door } from "../support/door.js";
 import type { ModelState, StateEntry } from "./engine.js";
 import { type Name, names, places, type StateEdit, urnOfName } from "./scenario.js";

@@ -1,6 +1,6 @@
 import { deletionOrder } from "../../provider/definition/kinds.js";
 import { bodyOf } from "../../provider/definition/wire.js";
-import { markOn, markText, readMark, stackMark } from "../../provider/lifecycle/ownership/mark.js";
+import { markOn, markText, readMark, stackMark } from "../../provider/lifecycle/ownership.js";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
@@ -8,15 +8,7 @@ import type { Settings } from "../../provider/service/settings.js";
 import { humanText, type Member, memberAt, members, withValue } from "./by-hand.js";
 import type { Console, Live, LiveObject } from "./console.js";
 import { type ByHand, modelResources, type Name } from "./scenario.js";
-import {
-  isPlain,
-  laterMs,
-  membersLeftOn,
-  nameMember,
-  type Own,
-  type SetMember,
-  textOf,
-} from "./set-by-hand.js";
+import { isPlain, laterMs, membersLeftOn, nameMember, type Own, type SetMember, textOf } from "./set-by-hand.js";
 import { declaredInputs } from "./values.js";
 import type { HeldEntry } from "./verdict.js";
 

@@ -1,4 +1,4 @@
-import { markFor, markOf, markText } from "../../provider/lifecycle/ownership/mark.js";
+import { markFor, markOf, markText } from "../../provider/lifecycle/ownership.js";
 import { isPlace, type ModelResource, modelResources, type Name } from "./scenario.js";
 
 type Json = Record<string, unknown>;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { deployingScopes, type RehearsedAccount } from "../../cli/rehearse/accounts.js";
 import { copyAccount } from "../../cli/rehearse/emulated-account.js";
 import { hideSecrets } from "../../emulator/objects/secrets.js";
-import { typeToken } from "../../provider/kernel/type-tokens.js";
+import { typeToken } from "../../provider/kernel/pulumi.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { resources } from "../../provider/resources/index.js";
 import { defaultScopes, scopes } from "../../provider/service/operations.js";

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { beforeEach, expect, test } from "vitest";
-import { pointerTo } from "../../provider/kernel/pointer.js";
+import { pointerTo } from "../../provider/kernel/pulumi.js";
 import { resources } from "../../provider/resources/index.js";
 import * as sdk from "../../sdk/index.js";
 import { ConversationAccount } from "../../sdk/index.js";

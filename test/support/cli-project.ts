@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { pluginToken, typeToken } from "../../provider/kernel/type-tokens.js";
+import { pluginToken, typeToken } from "../../provider/kernel/pulumi.js";
 import { unlimitedBurst } from "../../provider/pacing/pacer.js";
 import { type Door, doorOfTests } from "./door.js";
 import { filesBelow } from "./left-behind.js";

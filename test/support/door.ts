@@ -1,7 +1,6 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
-import { ownerParts, urnOf } from "../../provider/kernel/owner.js";
-import { pluginToken } from "../../provider/kernel/type-tokens.js";
+import { ownerParts, pluginToken, urnOf } from "../../provider/kernel/pulumi.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import type { Run } from "../../provider/lifecycle/run.js";
 import { messages, valuesOf } from "../../provider/plugin/protocol.js";

@@ -1,11 +1,10 @@
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.js";
 import type { Clock } from "../../provider/kernel/clock.js";
-import { urnOf } from "../../provider/kernel/owner.js";
-import { typeToken } from "../../provider/kernel/type-tokens.js";
+import { typeToken, urnOf } from "../../provider/kernel/pulumi.js";
 import type { Lifecycle } from "../../provider/lifecycle/index.js";
-import type { Holding } from "../../provider/lifecycle/ownership/stack-states.js";
 import { createRun, type ObjectHolders } from "../../provider/lifecycle/run.js";
+import type { Holding } from "../../provider/lifecycle/stack-states.js";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import { readSettings, type Settings } from "../../provider/service/settings.js";

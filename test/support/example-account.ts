@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { setUpOrder } from "../../provider/definition/kinds.js";
-import { typeToken } from "../../provider/kernel/type-tokens.js";
+import { typeToken } from "../../provider/kernel/pulumi.js";
 import { resources } from "../../provider/resources/index.js";
 import * as conversation from "../../sdk/index.js";
 import { bound, formsOf } from "./forms.js";

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { type Definition, outputFields } from "../../provider/definition/define.js";
-import { pluginToken, typeToken } from "../../provider/kernel/type-tokens.js";
+import { pluginToken, typeToken } from "../../provider/kernel/pulumi.js";
 import { resources } from "../../provider/resources/index.js";
 
 /**

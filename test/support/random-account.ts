@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { markFor, markOf, markText, newSerial } from "../../provider/lifecycle/ownership/mark.js";
+import { markFor, markOf, markText, newSerial } from "../../provider/lifecycle/ownership.js";
 import { oddCanary, oddId } from "./odd-account.js";
 
 /** An object as a service sends it, or might. */

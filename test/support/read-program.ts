@@ -1,5 +1,5 @@
 import ts from "typescript";
-import { undisclosed } from "../../provider/kernel/stand-ins.js";
+import { undisclosed } from "../../provider/kernel/pulumi.js";
 
 type Json = Readonly<Record<string, unknown>>;
 

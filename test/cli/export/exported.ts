@@ -4,12 +4,7 @@ import { onTestFinished } from "vitest";
 import { emulatorEnvironment } from "../../../cli/emulator-settings.js";
 import { type ExportOptions, runExport } from "../../../cli/export/run-export.js";
 import { type Emulator, type Switches, startEmulator } from "../../../emulator/index.js";
-import {
-  markFor,
-  markOf,
-  markText,
-  newSerial,
-} from "../../../provider/lifecycle/ownership/mark.js";
+import { markFor, markOf, markText, newSerial } from "../../../provider/lifecycle/ownership.js";
 import { withoutPace } from "../../support/cli-project.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
 import { type OddAccount, oddAccount } from "../../support/odd-account.js";

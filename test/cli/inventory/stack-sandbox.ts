@@ -12,7 +12,7 @@ import { stateIn, statesOf } from "../../../cli/pulumi/stack-states.js";
 import { type RepairOptions, runRepair } from "../../../cli/repair/repair.js";
 import { type EmulatorOptions, startEmulator } from "../../../emulator/index.js";
 import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
-import { typeToken } from "../../../provider/kernel/type-tokens.js";
+import { typeToken } from "../../../provider/kernel/pulumi.js";
 import { lifecycle } from "../../../provider/lifecycle/index.js";
 import { createRun } from "../../../provider/lifecycle/run.js";
 import { waitOutRefusals } from "../../../provider/pacing/pacer.js";

@@ -1,8 +1,7 @@
 import type { Definition, Field, Fields } from "../../../provider/definition/define.js";
 import { itemPath, memberPath, membersOf, wireName } from "../../../provider/definition/fields.js";
-import { fieldsFromWire } from "../../../provider/definition/wire.js";
+import { fieldsFromWire, writtenOver } from "../../../provider/definition/wire.js";
 import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
-import { writtenOver } from "../../../provider/lifecycle/put.js";
 import { vendor } from "./own-forms.js";
 
 /** A value and all it holds, so that every change to it throws. */
@@ -24,8 +23,8 @@ export const written = (
 ) => {
   const read = (wire: JsonObject) => frozen(fieldsFromWire(definition.fields, wire, vendor));
   const settings = { ...vendor, ...(keeps ? { put: "keep" as const } : {}) };
-  const sides = { desired: { fields: read(desired) }, prior: read(prior) };
-  const { fields: _, ...put } = writtenOver({ definition, settings }, frozen(live), sides);
+  const sides = { live: frozen(live), desired: read(desired), prior: read(prior) };
+  const { fields: _, ...put } = writtenOver(definition, settings, sides);
   return put;
 };
 

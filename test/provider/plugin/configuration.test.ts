@@ -1,10 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { secretSignature } from "../../../provider/kernel/stand-ins.js";
-import {
-  checkedConfiguration,
-  configurationChange,
-  configurationOf,
-} from "../../../provider/plugin/configuration.js";
+import { secretSignature } from "../../../provider/kernel/pulumi.js";
+import { checkedConfiguration, configurationChange, configurationOf } from "../../../provider/plugin/configuration.js";
 import { addressesVariable } from "../../../provider/service/emulated-settings.js";
 import { readSettings } from "../../../provider/service/settings.js";
 

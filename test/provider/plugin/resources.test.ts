@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type Emulator, startEmulator } from "../../../emulator/index.js";
 import { autoName } from "../../../provider/definition/automatic-name.js";
-import { undisclosed, unknownValue } from "../../../provider/kernel/stand-ins.js";
+import { undisclosed, unknownValue } from "../../../provider/kernel/pulumi.js";
 import { unlimitedBurst } from "../../../provider/pacing/pacer.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
 import { PluginClient } from "../../support/plugin-client.js";

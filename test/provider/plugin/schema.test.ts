@@ -4,13 +4,7 @@ import ts from "typescript";
 import { expect, test } from "vitest";
 import type { Field, Fields } from "../../../provider/definition/define.js";
 import { isObject } from "../../../provider/kernel/json.js";
-import {
-  type EnumSpec,
-  type ObjectSpec,
-  type PropertySpec,
-  packageSchema,
-  type TypeSpec,
-} from "../../../provider/plugin/schema.js";
+import { type EnumSpec, type ObjectSpec, type PropertySpec, packageSchema, type TypeSpec } from "../../../provider/plugin/schema.js";
 import { resources } from "../../../provider/resources/index.js";
 import { settingTable } from "../../../provider/service/settings.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { unknownValue } from "../../../provider/kernel/stand-ins.js";
+import { unknownValue } from "../../../provider/kernel/pulumi.js";
 import { givenInputs, plainValues, sealedValues } from "../../../provider/plugin/values.js";
 import { authentication } from "../../../provider/resources/authentication.js";
 import { channel } from "../../../provider/resources/channel.js";

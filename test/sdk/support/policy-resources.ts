@@ -1,5 +1,5 @@
 import type { PolicyResource, ResourceValidation, StackValidationPolicy } from "@pulumi/policy";
-import { typeToken } from "../../../provider/kernel/type-tokens.js";
+import { typeToken } from "../../../provider/kernel/pulumi.js";
 
 export type Props = Readonly<Record<string, unknown>>;
 

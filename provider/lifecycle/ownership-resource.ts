@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { JsonObject } from "../../kernel/json.js";
-import type { Lifecycle } from "../index.js";
+import type { JsonObject } from "../kernel/json.js";
+import type { Lifecycle } from "./index.js";
 
 /** The kind of the resource that identifies a stack's state and has no object in the service. */
 export const ownershipKind = "Ownership";

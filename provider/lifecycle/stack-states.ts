@@ -17,7 +17,7 @@ export interface Holding {
    * The last written owner, if it differs, for example because the resource has since been renamed.
    */
   readonly writtenOwner?: string;
-  /** The part of the object's mark that is new with every POST; undefined for old marks. */
+  /** The part of the object's mark that is new with every POST; undefined if it has no mark. */
   readonly serial?: string;
   /** Whether the resource belongs to the requested stack. */
   readonly own: boolean;
@@ -76,4 +76,27 @@ export interface StackStates {
   readonly ownerships: readonly string[];
   /** Whether all stacks in the backend could be read. */
   readonly complete: boolean;
+}
+
+/** What identifies a resource in the marks of its objects. */
+export interface ResourceMark {
+  /** Project, stack, and logical name, for people. */
+  readonly label: string;
+  readonly stack: string;
+  readonly resource: string;
+}
+
+/**
+ * The owner mark, such as `[pulumi: shop/prod orders-bot #5f0c1a2b-9b2e77aa01cd-0tm9x2k4r7q1c2d]`:
+ * a short suffix in an object's description that shows people and later runs which resource owns
+ * the object. After `#`, the first part identifies the stack's `Ownership`, the second the
+ * resource, and the third the object.
+ */
+export interface Mark extends ResourceMark {
+  /**
+   * The object's serial, new with every POST. A copy made by a person has the original's serial.
+   */
+  readonly serial: string;
+  /** A checksum of the serial and the name. A copy with another name does not match its mark. */
+  readonly checksum: string;
 }
