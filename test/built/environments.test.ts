@@ -17,23 +17,6 @@ beforeAll(async () => {
 
 afterAll(() => project?.close());
 
-test("commands that are tried nowhere else print JSON of the documented shape", async () => {
-  const by = await project.byHand("POST", "/channels", {
-    ...{ type: "custom.by-hand", displayName: "By hand", icon: "aVZC" },
-  });
-  const lines: readonly (readonly string[])[] = [
-    ["doctor"],
-    ["compare", "stack:prod", "live"],
-    ["import"],
-    ["init", "new", "--no-install"],
-  ];
-  for (const line of lines) {
-    const { output, errors } = await project.tool([...line, "--json"]);
-    expect(output, `${line.join(" ")}: ${errors}`).not.toBe("");
-  }
-  await project.byHand("DELETE", `/channels/${by.id}`);
-});
-
 test("the guide about several environments does what it says", async () => {
   for (const line of guideCommands("configuration")) {
     const { code, output } = await follow(project, line);

@@ -7,7 +7,7 @@ import {
   Orchestration,
 } from "pulumi-conversation";
 import { startEmulator } from "pulumi-conversation/emulator";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { withoutPace } from "../support/cli-project.js";
 import { EmulatorControl } from "../support/emulator-control.js";
@@ -19,21 +19,21 @@ let emulator: Awaited<ReturnType<typeof startEmulator>>;
 let control: EmulatorControl;
 let shop: TestStack;
 
-beforeEach(async () => {
+beforeAll(async () => {
   emulator = await startEmulator({ switches: { unknownReference: "accept" } });
   control = new EmulatorControl(emulator);
   shop = await testStack({ ...emulatorEnvironment(emulator), ...withoutPace });
 });
-afterEach(async () => {
+afterAll(async () => {
   await shop?.remove();
   await emulator?.close();
 });
 
 /** An orchestration with an `onError` hook that has the engine repeat so often. */
-const flow = (repeats: number) => async () => {
+const flow = (name: string, repeats: number) => async () => {
   const again = new pulumi.ErrorHook("again", ({ errors }) => errors.length <= repeats);
   const applications = { agentConfiguration: { agents } };
-  new Orchestration("flow", { name: "flow", applications }, { hooks: { onError: [again] } });
+  new Orchestration(name, { name, applications }, { hooks: { onError: [again] } });
 };
 
 const kiosk =
@@ -53,28 +53,35 @@ const lostAndForbidden = (times: number): Promise<void> =>
     { on: "GET /orchestrations", kind: "forbidden-list", after: 1, times },
   );
 
+const flows = async (name: string) =>
+  (await control.objects("orchestrations")).filter((object) => object.name === name);
+
 const posts = async (): Promise<number> =>
   (await control.writes()).filter((call) => call === "POST /orchestrations").length;
 
+// The tests share a stack, whose resources are those of the last program.
 test("an onError hook that repeats a creation of unknown effect sends no second POST, and ends well once the list can be read", async () => {
   await lostAndForbidden(3);
-  await shop.up(flow(5));
-  const [made, ...others] = await control.objects("orchestrations");
+  await shop.up(flow("first", 5));
+  const [made, ...others] = await flows("first");
   expect(others).toEqual([]);
   expect(shop.state()).toContain(made?.id);
   expect(await posts()).toBe(1);
 });
 
 test("repeated by a hook, and in the next up, nothing is made twice while the list is forbidden", async () => {
+  const before = await posts();
   await lostAndForbidden(1000);
-  await expect(shop.up(flow(3))).rejects.toThrow(
+  await expect(shop.up(flow("second", 3))).rejects.toThrow(
     /It is unknown whether the call created the orchestration/,
   );
-  await expect(shop.up(flow(3))).rejects.toThrow(/Allow the client to list orchestrations/);
-  expect(await posts()).toBe(1);
+  await expect(shop.up(flow("second", 3))).rejects.toThrow(
+    /Allow the client to list orchestrations/,
+  );
+  expect(await posts()).toBe(before + 1);
   await control.control("DELETE", "/faults");
-  await shop.up(flow(3));
-  const [made, ...others] = await control.objects("orchestrations");
+  await shop.up(flow("second", 3));
+  const [made, ...others] = await flows("second");
   expect(others).toEqual([]);
   expect(shop.state()).toContain(made?.id);
 });
@@ -92,16 +99,15 @@ test("a hook before a creation that fails keeps it from being sent; one after it
 });
 
 test("a creation that leaves its object incomplete is repeated by a hook on the same object", async () => {
-  await shop.up(kiosk({}));
   const [made] = await control.objects("channels");
   const urn = "urn:pulumi:prod::shop::pulumi-nodejs:dynamic/conversation:Channel::kiosk";
   await control.faults({ on: "PUT /channels/{id}", kind: "status", status: 400 });
   const program = async () => {
     const again = new pulumi.ErrorHook("again", ({ errors }) => errors.length <= 1);
-    await kiosk({ onError: [again] }, "New")();
+    await kiosk({ onError: [again] }, "Newer")();
   };
   await shop.up(program, urn);
-  expect(await control.objects("channels")).toMatchObject([{ id: made?.id, displayName: "New" }]);
+  expect(await control.objects("channels")).toMatchObject([{ id: made?.id, displayName: "Newer" }]);
 });
 
 test("resources that stand for their ids arrive through a transform, in a preview of what is not made yet, too", async () => {
