@@ -1,9 +1,22 @@
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { filledText, type JsonObject, objectOf } from "../kernel/json.js";
-import { holdsUnknown, isDefaultProvider, isSecretValue, ownerParts, secretSignature, urnParts } from "../kernel/pulumi.js";
-import { addressesVariable, emulatedAddress } from "../service/emulated-settings.js";
-import { providerAccount, type SettingKey, type SettingSource, settingNames, settingTable } from "../service/settings.js";
+import {
+  holdsUnknown,
+  isDefaultProvider,
+  isSecretValue,
+  ownerParts,
+  secretSignature,
+  urnParts,
+} from "../kernel/pulumi.js";
+import { emulatedAddress } from "../service/emulated-settings.js";
+import {
+  providerAccount,
+  type SettingKey,
+  type SettingSource,
+  settingNames,
+  settingTable,
+} from "../service/settings.js";
 import { plainValues } from "./values.js";
 
 /** Input of a provider that nobody gives: whose the objects of its resources are. */
@@ -35,21 +48,7 @@ const ownershipIn = (urn: string, inputs: JsonObject): string | undefined => {
 interface CheckedConfiguration {
   readonly inputs: JsonObject;
   readonly failures: readonly string[];
-  /** For the user; left out if there is nothing to say. */
-  readonly warning?: string;
 }
-
-/**
- * The environment precedes the address of Pulumi's own provider, and may be meant to; one that a
- * program calls the same cannot be distinguished from it.
- */
-const doubtfulAddress = (urn: string, values: JsonObject): string | undefined => {
-  const { environment } = settingNames("baseUrl");
-  const [given, used] = [textIn(values, "baseUrl"), textIn(process.env, environment)];
-  const isDoubtful = urnParts(urn).name === "default" && !process.env[addressesVariable];
-  if (!isDoubtful || given === undefined || used === undefined || given === used) return undefined;
-  return `The provider "default" uses ${used} from ${environment}, not its baseUrl ${given}. If the program declares this provider, give it another name: Pulumi uses this name for its own provider.`;
-};
 
 /**
  * Checks the given settings; missing ones may come from the environment. Creates the ownership only
@@ -77,11 +76,9 @@ export const checkedConfiguration = (
     const isOpen = isSecret && value !== undefined && value !== null && !isSecretValue(value);
     return [key, isOpen ? { ...secretSignature, value } : value];
   });
-  const warning = doubtfulAddress(urn, plain);
   return {
     inputs: { ...objectOf(inputs), [ownershipKey]: ownership },
     failures,
-    ...(warning ? { warning } : {}),
   };
 };
 

@@ -1,17 +1,27 @@
+import { isDeepStrictEqual } from "node:util";
 import type * as Messages from "@pulumi/pulumi/proto/provider_pb.js";
 import { autoName } from "../definition/automatic-name.js";
+import { isThere } from "../definition/changes.js";
 import { type Definition, outputFields } from "../definition/define.js";
 import { markedSecrets } from "../definition/fields.js";
 import { type FoundBy, foundId, searchFault } from "../definition/found-object.js";
 import { namingOf } from "../definition/kinds.js";
+import { sameValue } from "../definition/meaning.js";
 import { ConversationError } from "../kernel/errors.js";
-import { filledText, isObject, type JsonObject, objectOf } from "../kernel/json.js";
-import { kindOfToken, ownerOf, ownerParts, parentsIn, typeToken, unknownValue, urnParts } from "../kernel/pulumi.js";
+import { filledText, isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
+import {
+  kindOfToken,
+  ownerOf,
+  ownerParts,
+  parentsIn,
+  typeToken,
+  unknownValue,
+  urnParts,
+} from "../kernel/pulumi.js";
 import { openSession } from "../lifecycle/account.js";
 import { lifecycle } from "../lifecycle/index.js";
 import type { Run } from "../lifecycle/run.js";
 import { resources } from "../resources/index.js";
-import { propertyChanges } from "./property-changes.js";
 import { Empty, messages, structOf, valuesOf } from "./protocol.js";
 import { givenInputs, plainValues, sealedValues } from "./values.js";
 
@@ -116,6 +126,34 @@ export const checkResponse = (
 const heldValues = (outputs: JsonObject, inputs: JsonObject): JsonObject =>
   inputs.owner === undefined ? outputs : { owner: inputs.owner, ...outputs };
 
+/** A property that an update changes. */
+interface PropertyChange {
+  readonly name: string;
+  readonly kind: "add" | "delete" | "update";
+}
+
+/**
+ * Returns the properties whose meaning to the service differs between two declarations of a
+ * resource. For example, a different order in an unordered list is not a change. Includes the
+ * resource's options. Pulumi itself shows what differs inside a property.
+ */
+const propertyChanges = (
+  { fields }: Definition,
+  before: JsonObject,
+  after: JsonObject,
+): readonly PropertyChange[] => {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  names.delete("__provider");
+  return [...names].flatMap((name): readonly PropertyChange[] => {
+    const [from, to] = [memberOf(before, name), memberOf(after, name)];
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (isDeepStrictEqual(from, to) || (field && sameValue(field, from, to))) return [];
+    if (isThere(from) && isThere(to)) return [{ name, kind: "update" }];
+    if (isThere(from)) return [{ name, kind: "delete" }];
+    return isThere(to) ? [{ name, kind: "add" }] : [];
+  });
+};
+
 /** Outputs that nobody knows before the service has answered. */
 const unknownOutputs = (names: readonly string[]): JsonObject =>
   objectOf(names.map((name) => [name, unknownValue]));
@@ -191,13 +229,13 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
     response.setChanges(changes || byInputs.length > 0 ? DIFF_SOME : DIFF_NONE);
     response.setHasdetaileddiff(true);
     const { ADD, DELETE, UPDATE } = messages.PropertyDiff.Kind;
-    for (const { path, kind } of found) {
+    for (const { name, kind } of found) {
       const change = new messages.PropertyDiff();
       change.setKind({ add: ADD, delete: DELETE, update: UPDATE }[kind]);
       change.setInputdiff(found === byInputs);
-      response.getDetaileddiffMap().set(path, change);
+      response.getDetaileddiffMap().set(name, change);
     }
-    response.setDiffsList([...new Set(found.map(({ path }) => path.split(/[.[]/)[0] || path))]);
+    response.setDiffsList(found.map(({ name }) => name));
     response.setStablesList(["created"]);
     return response;
   };

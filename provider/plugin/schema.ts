@@ -1,7 +1,16 @@
-import { fieldDoc, mustGive, type NestedType, nestedTypeName, nestedTypes, pascal, type ResourceArgument, readOnlyFields, resourceArguments } from "../definition/declarations.js";
+import {
+  fieldDoc,
+  mustGive,
+  type NestedType,
+  nestedTypeName,
+  nestedTypes,
+  type ResourceArgument,
+  readOnlyFields,
+  resourceArguments,
+} from "../definition/declarations.js";
 import type { Definition, Field, Fields, MemberRule, Members } from "../definition/define.js";
 import { naturalKey, withArticle } from "../definition/kinds.js";
-import { describePackage, type PackageDescription, packageName } from "../kernel/package.js";
+import { describePackage, packageName } from "../kernel/package.js";
 import { pluginToken, typeToken } from "../kernel/pulumi.js";
 import { resources } from "../resources/index.js";
 import { describeSettings, settingTable } from "../service/settings.js";
@@ -19,7 +28,6 @@ export type PropertySpec = TypeSpec & {
   /** Description in Markdown. */
   readonly description: string;
   readonly secret?: true;
-  readonly defaultInfo?: { readonly environment: readonly string[] };
 };
 
 type PropertySpecs = Readonly<Record<string, PropertySpec>>;
@@ -30,41 +38,6 @@ export interface ObjectSpec {
   readonly description?: string;
   readonly properties: PropertySpecs;
   readonly required: readonly string[];
-}
-
-/** A string type that is limited to the listed values. */
-export interface EnumSpec {
-  readonly type: "string";
-  readonly description: string;
-  readonly enum: readonly { readonly name: string; readonly value: string }[];
-}
-
-/** A resource: `properties` are its outputs. */
-interface ResourceSpec extends ObjectSpec {
-  readonly description: string;
-  readonly inputProperties: PropertySpecs;
-  readonly requiredInputs: readonly string[];
-  /** Types that states may know the resource by. */
-  readonly aliases: readonly { readonly type: string }[];
-}
-
-/** A function that the provider answers. */
-interface FunctionSpec {
-  readonly description: string;
-  readonly inputs: ObjectSpec;
-  readonly outputs: ObjectSpec;
-}
-
-/** A Pulumi package schema as JSON: resources, types, and functions, keyed by token. */
-export interface PackageSchema extends PackageDescription {
-  readonly name: string;
-  readonly displayName: string;
-  readonly language: Readonly<Record<"nodejs" | "python" | "go", object>>;
-  readonly config: { readonly variables: PropertySpecs };
-  readonly provider: { readonly description: string; readonly inputProperties: PropertySpecs };
-  readonly types: Readonly<Record<string, ObjectSpec | EnumSpec>>;
-  readonly resources: Readonly<Record<string, ResourceSpec>>;
-  readonly functions: Readonly<Record<string, FunctionSpec>>;
 }
 
 /** Token of the function that finds an object of a kind. */
@@ -86,10 +59,9 @@ interface KindTypes {
  * Type of a value, given and read alike: a nested type has one form for both. Where one type can say
  * it, none is a choice of types: generated code in Go would take anything and give anything back.
  */
-const typeOf = (field: Field, types: KindTypes, enumName: string): TypeSpec => {
+const typeOf = (field: Field, types: KindTypes): TypeSpec => {
   switch (field.type) {
     case "text":
-      if (field.values) return { $ref: `#/types/${pluginToken(enumName)}` };
       return field.json ? textOr(anyObject) : { type: "string" };
     case "number":
       return { type: field.integer || field.usuallyWhole ? "integer" : "number" };
@@ -101,9 +73,9 @@ const typeOf = (field: Field, types: KindTypes, enumName: string): TypeSpec => {
     case "object":
       return { $ref: `#/types/${pluginToken(nestedTypeName(types.nested, field))}` };
     case "list":
-      return { type: "array", items: typeOf(field.of, types, enumName) };
+      return { type: "array", items: typeOf(field.of, types) };
     case "map":
-      return { type: "object", additionalProperties: typeOf(field.of, types, enumName) };
+      return { type: "object", additionalProperties: typeOf(field.of, types) };
   }
 };
 
@@ -111,9 +83,11 @@ const typeOf = (field: Field, types: KindTypes, enumName: string): TypeSpec => {
 const isSecret = (field: Field): boolean =>
   field.secret === true || ("of" in field && isSecret(field.of));
 
-const referenceDoc = (field: Field): string[] => {
+/** What the type says in TypeScript: the kind of a reference, and the words of a text. */
+const typeDoc = (field: Field): string[] => {
   if (field.type === "reference") return [`The ID of ${withArticle(field.to.noun)}.`];
-  return "of" in field && field.of.type === "reference" ? [`The IDs of ${field.of.to.noun}s.`] : [];
+  if (field.type === "text" && field.values) return [`Values: ${quotedNames(field.values)}.`];
+  return "of" in field ? typeDoc(field.of) : [];
 };
 
 /**
@@ -121,19 +95,15 @@ const referenceDoc = (field: Field): string[] => {
  * adopted one too, which is to keep what the program does not declare. Only the provider knows which
  * objects it makes, and gives the default to those.
  */
-const propertyOf = (field: Field, types: KindTypes, enumName: string): PropertySpec => ({
-  ...typeOf(field, types, enumName),
-  description: fieldDoc({ ...field, doc: [field.doc, ...referenceDoc(field)].join(" ") }),
+const propertyOf = (field: Field, types: KindTypes): PropertySpec => ({
+  ...typeOf(field, types),
+  description: fieldDoc({ ...field, doc: [field.doc, ...typeDoc(field)].join(" ") }),
   ...(isSecret(field) ? { secret: true } : {}),
 });
 
-/** @param owner name of the type that the fields belong to */
-const propertiesOf = (fields: Fields, types: KindTypes, owner: string): PropertySpecs =>
+const propertiesOf = (fields: Fields, types: KindTypes): PropertySpecs =>
   Object.fromEntries(
-    Object.entries(fields).map(([member, field]) => [
-      member,
-      propertyOf(field, types, owner + pascal(member)),
-    ]),
+    Object.entries(fields).map(([member, field]) => [member, propertyOf(field, types)]),
   );
 
 const mustBeGiven = ({ fields, rule }: Members): readonly string[] =>
@@ -152,35 +122,17 @@ const ruleDoc = (rule: MemberRule | undefined): string[] => {
     : [`Specify exactly one of ${quotedNames(Object.values(rule.exactlyOne))}.`];
 };
 
-const words = (value: string): string =>
-  value
-    .split(/[^A-Za-z0-9]+/)
-    .map(pascal)
-    .join("");
-
-/** The enumerations among the members of one type. */
-const enumsOf = (owner: string, fields: Fields): (readonly [string, EnumSpec])[] =>
-  Object.entries(fields).flatMap(([member, field]) => {
-    const text = "of" in field ? field.of : field;
-    if (text.type !== "text" || !text.values) return [];
-    const values = text.values.map((value) => ({ name: words(value), value }));
-    const spec = { type: "string", description: text.doc, enum: values } as const;
-    return [[pluginToken(owner + pascal(member)), spec]];
-  });
-
-/** Types of a kind by their tokens: nested objects under the names that the classes have, and enumerations. */
-const typesOf = (types: KindTypes): (readonly [string, ObjectSpec | EnumSpec])[] => [
-  ...enumsOf(types.definition.kind, types.definition.fields),
-  ...types.nested.flatMap(({ name, field }) => {
-    const spec: ObjectSpec = {
+/** Types of a kind by their tokens: nested objects under the names that the classes have. */
+const typesOf = (types: KindTypes): (readonly [string, ObjectSpec])[] =>
+  types.nested.map(({ name, field }) => [
+    pluginToken(name),
+    {
       type: "object",
       description: [field.doc, ...ruleDoc(field.rule)].join(" "),
-      properties: propertiesOf(field.fields, types, name),
+      properties: propertiesOf(field.fields, types),
       required: mustBeGiven(field),
-    };
-    return [...enumsOf(name, field.fields), [pluginToken(name), spec] as const];
-  }),
-];
+    },
+  ]);
 
 const argumentTypes: Readonly<Record<ResourceArgument["form"], TypeSpec>> = {
   flag: { type: "boolean", plain: true },
@@ -202,15 +154,16 @@ const argumentProperties = (): PropertySpecs =>
   );
 
 const outputsOf = (types: KindTypes): ObjectSpec => {
-  const { kind, fields } = types.definition;
+  const { fields } = types.definition;
   return {
     type: "object",
-    properties: propertiesOf({ ...fields, ...readOnlyFields }, types, kind),
+    properties: propertiesOf({ ...fields, ...readOnlyFields }, types),
     required: Object.keys(fields).filter((name) => fields[name]?.required),
   };
 };
 
-const resourceSpec = (types: KindTypes): ResourceSpec => {
+/** A resource: `properties` are its outputs. */
+const resourceSpec = (types: KindTypes) => {
   const { kind, doc, collection, fields, rule } = types.definition;
   return {
     ...outputsOf(types),
@@ -220,7 +173,7 @@ const resourceSpec = (types: KindTypes): ResourceSpec => {
       ...ruleDoc(rule),
     ].join(" "),
     inputProperties: {
-      ...propertiesOf(fields, types, kind),
+      ...propertiesOf(fields, types),
       ...argumentProperties(),
     },
     requiredInputs: mustBeGiven(types.definition),
@@ -229,7 +182,8 @@ const resourceSpec = (types: KindTypes): ResourceSpec => {
   };
 };
 
-const findSpec = (types: KindTypes): FunctionSpec => {
+/** The function that finds an object of a kind. */
+const findSpec = (types: KindTypes) => {
   const { noun, fields } = types.definition;
   const key = naturalKey(types.definition);
   const field = fields[key];
@@ -256,7 +210,7 @@ const findSpec = (types: KindTypes): FunctionSpec => {
 };
 
 /** Every setting, with names and docs as for dynamic resources. */
-const settingProperties = (of: "config" | "provider"): PropertySpecs =>
+const settingProperties = (): PropertySpecs =>
   Object.fromEntries(
     describeSettings().map(({ key, doc, environment, required, secret, default: fallback }) => {
       const { number } = settingTable[key];
@@ -268,8 +222,7 @@ const settingProperties = (of: "config" | "provider"): PropertySpecs =>
       ];
       const type = number === "whole" ? "integer" : number === "any" ? "number" : "string";
       const secrecy = secret ? { secret } : {};
-      const defaultInfo = of === "config" ? { defaultInfo: { environment: [environment] } } : {};
-      return [key, { type, description: facts.join(" "), ...secrecy, ...defaultInfo }];
+      return [key, { type, description: facts.join(" "), ...secrecy }];
     }),
   );
 
@@ -284,7 +237,7 @@ const packagePage = `https://www.npmjs.com/package/${packageName}`;
  * and the source of the generated code for every language. Makes no calls and reads only this
  * package's package.json. Never fails.
  */
-export const packageSchema = (): PackageSchema => {
+export const packageSchema = () => {
   const { description, ...about } = describePackage();
   const kinds = resources.map((definition) => ({ definition, nested: nestedTypes(definition) }));
   return {
@@ -311,14 +264,14 @@ export const packageSchema = (): PackageSchema => {
         respectSchemaVersion: true,
       },
     },
-    config: { variables: settingProperties("config") },
+    config: { variables: settingProperties() },
     provider: {
       description:
         "An account: its settings, and all resources that use this provider. Omitted settings come from the run's environment.",
       // Without the environment as a default: generated code would copy it into the state, where a
       // later run without the program would find an old one; code for Node would not even encrypt it.
       // The provider itself reads the environment.
-      inputProperties: settingProperties("provider"),
+      inputProperties: settingProperties(),
     },
     types: Object.fromEntries(kinds.flatMap(typesOf)),
     resources: Object.fromEntries(

@@ -5,7 +5,16 @@ import { engineAddress, engineStatusLine, runsProgram } from "../dynamic/status-
 import { ConversationError } from "../kernel/errors.js";
 import { packageVersion } from "../kernel/package.js";
 import { checkedConfiguration, configurationChange, configurationOf } from "./configuration.js";
-import { answering, callUrn, Empty, grpc, messages, pluginMessages, providerServices, valuesOf } from "./protocol.js";
+import {
+  answering,
+  callUrn,
+  Empty,
+  grpc,
+  messages,
+  pluginMessages,
+  providerServices,
+  valuesOf,
+} from "./protocol.js";
 import { type ConfiguredRun, checkResponse, resourceMethods } from "./resource.js";
 import { packageSchema } from "./schema.js";
 import { plainValues } from "./values.js";
@@ -15,7 +24,7 @@ import { plainValues } from "./values.js";
  * configuration. What is not here is answered as not implemented.
  */
 const providerMethods = () => {
-  let cancel = new AbortController();
+  const cancel = new AbortController();
   const stop = (): void => cancel.abort();
   const unary = answering(stop);
   let address = engineAddress();
@@ -37,12 +46,11 @@ const providerMethods = () => {
   };
 
   const checkConfig = (request: Messages.CheckRequest) => {
-    const { inputs, failures, warning } = checkedConfiguration(
+    const { inputs, failures } = checkedConfiguration(
       request.getUrn(),
       plainValues(valuesOf(request.getOlds())),
       valuesOf(request.getNews()),
     );
-    if (warning) show(warning, request.getUrn(), "warning");
     return checkResponse(inputs, failures);
   };
 
@@ -67,8 +75,6 @@ const providerMethods = () => {
   const configure = (request: Messages.ConfigureRequest) => {
     const args = plainValues(valuesOf(request.getArgs()));
     const { ownership, source } = configurationOf(request.getName() ?? "default", args);
-    // A process that a developer started by hand serves one run after the other.
-    cancel = new AbortController();
     const run = engineRun({
       ...{ source, urn: callUrn },
       ...{ cancelled: cancel.signal, show, isPlugins: true },
@@ -96,12 +102,6 @@ const providerMethods = () => {
     return info;
   };
 
-  /** An engine takes over a process that a developer started by hand (`PULUMI_DEBUG_PROVIDERS`). */
-  const attach = (request: { getAddress(): string }) => {
-    address = request.getAddress() || address;
-    return new Empty();
-  };
-
   const methods = {
     handshake: unary(handshake),
     getSchema: unary(getSchema),
@@ -116,7 +116,6 @@ const providerMethods = () => {
     delete: unary(resource.delete),
     invoke: unary(resource.invoke),
     getPluginInfo: unary(getPluginInfo),
-    attach: unary(attach),
     cancel: unary(() => {
       stop();
       return new Empty();

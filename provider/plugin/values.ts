@@ -2,7 +2,13 @@ import type { Definition, Fields } from "../definition/define.js";
 import { changeFieldSecrets, fieldsWithSecrets, valuesIn } from "../definition/fields.js";
 import { wrongKind } from "../definition/kinds.js";
 import { filledTexts, isObject, type JsonObject, objectOf } from "../kernel/json.js";
-import { isSecretValue, kindOfToken, secretSignature, unknownValue, urnParts } from "../kernel/pulumi.js";
+import {
+  isSecretValue,
+  kindOfToken,
+  secretSignature,
+  unknownValue,
+  urnParts,
+} from "../kernel/pulumi.js";
 
 /**
  * The engine's forms of values that JSON lacks, by the signature that each carries. Public as

@@ -1,4 +1,9 @@
-import { ConversationError, type ConversationErrorCode, type Effect, type ErrorDetails } from "../kernel/errors.js";
+import {
+  ConversationError,
+  type ConversationErrorCode,
+  type Effect,
+  type ErrorDetails,
+} from "../kernel/errors.js";
 import { isObject, jsonIn, listedObjects, withoutUndefined } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
 import { knownScopes, type Operation } from "./operations.js";

@@ -3,7 +3,14 @@ import { secretTexts } from "../definition/fields.js";
 import { ConversationError } from "../kernel/errors.js";
 import { parseJson } from "../kernel/json.js";
 import { assertId } from "../kernel/object-id.js";
-import { brokenAnswer, type Call, cancelledCall, damagedAnswer, refusedCall, unansweredCall } from "./call-errors.js";
+import {
+  brokenAnswer,
+  type Call,
+  cancelledCall,
+  damagedAnswer,
+  refusedCall,
+  unansweredCall,
+} from "./call-errors.js";
 import type { Operation } from "./operations.js";
 import { dateOf, type ObservedCall, observeAttempt, sendInItsTurn } from "./pace.js";
 import { foreignError, secretsOfRunningCall } from "./redaction.js";

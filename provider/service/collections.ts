@@ -1,5 +1,10 @@
 import type { Definition } from "../definition/define.js";
-import { ConversationError, type Effect, type ErrorDetails, isConversationError } from "../kernel/errors.js";
+import {
+  ConversationError,
+  type Effect,
+  type ErrorDetails,
+  isConversationError,
+} from "../kernel/errors.js";
 import { isObject } from "../kernel/json.js";
 import { assertId, isId } from "../kernel/object-id.js";
 import type { DatedAnswer, Request } from "./client.js";

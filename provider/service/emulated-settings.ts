@@ -1,7 +1,13 @@
 import { ConversationError } from "../kernel/errors.js";
 import { filledText, isObject, type JsonObject, jsonIn } from "../kernel/json.js";
 import { isLocal } from "./addresses.js";
-import { accountTitle, readSettings, type SettingKey, type SettingSource, type Settings } from "./settings.js";
+import {
+  accountTitle,
+  readSettings,
+  type SettingKey,
+  type SettingSource,
+  type Settings,
+} from "./settings.js";
 
 /**
  * Environment variable that lists what a run on emulators may call: `EmulatedAddresses` as JSON.

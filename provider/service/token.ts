@@ -1,11 +1,25 @@
 import type { Clock } from "../kernel/clock.js";
 import { ConversationError, type ErrorDetails } from "../kernel/errors.js";
 import { isObject, type JsonObject, jsonIn, withoutUndefined } from "../kernel/json.js";
-import { type CallEvent, type Endpoint, type ObservedCall, observeAttempt, type Pace, type ServiceTime, sendInItsTurn } from "./pace.js";
+import {
+  type CallEvent,
+  type Endpoint,
+  type ObservedCall,
+  observeAttempt,
+  type Pace,
+  type ServiceTime,
+  sendInItsTurn,
+} from "./pace.js";
 import { clientSecrets, foreignError, shownText } from "./redaction.js";
 import { type RetryLimits, repeatCall } from "./retry.js";
 import { commercialScope, type SettingKey, type Settings, settingLabel } from "./settings.js";
-import { connectionFault, type HttpRequest, type HttpResponse, type Transport, TransportFailure } from "./transport.js";
+import {
+  connectionFault,
+  type HttpRequest,
+  type HttpResponse,
+  type Transport,
+  TransportFailure,
+} from "./transport.js";
 
 /** The parts that all calls on one connection share. */
 export interface ConnectionParts {

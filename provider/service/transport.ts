@@ -1,7 +1,11 @@
 /// <reference path="./undici-parts.d.ts" />
 
 import type { Dispatcher, EnvHttpProxyAgent } from "undici";
-import { ConversationError, type ConversationErrorCode, type ErrorDetails } from "../kernel/errors.js";
+import {
+  ConversationError,
+  type ConversationErrorCode,
+  type ErrorDetails,
+} from "../kernel/errors.js";
 import { isObject } from "../kernel/json.js";
 import { isLoopback } from "./addresses.js";
 

@@ -56,7 +56,7 @@ const callbacks = new c.Authentication("callbacks", {
   basicAuth: { username: "hub", password: new pulumi.Config().requireSecret("callbackPassword") },
 });
 const role = {
-  version: c.ClientApplicationRoleVersion.V3,
+  version: "v3",
   callback: "https://bot.example.com/hub",
   notificationEmail: "ops@example.com",
   authentication: callbacks.id,
@@ -64,13 +64,13 @@ const role = {
 const application = new c.ClientApplication("application", {
   description,
   roles: [
-    { ...role, name: c.ClientApplicationRoleName.CustomBot },
-    { ...role, name: c.ClientApplicationRoleName.Customer },
+    { ...role, name: "custom_bot" },
+    { ...role, name: "customer" },
   ],
 });
 const orders = new c.Participant("orders", {
   description,
-  type: c.ParticipantType.CustomBot,
+  type: "custom_bot",
   application: application.id,
 });
 // The guide says that this does not compile.

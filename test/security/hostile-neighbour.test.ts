@@ -7,7 +7,13 @@ import { lockInFolder } from "../../cli/pulumi/locks.js";
 import { privateFolder } from "../../cli/pulumi/own-folders.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { bucketFilePath, fileBuckets } from "../../provider/pacing/bucket-store.js";
-import { freeAfter, type HostileEntry, hostileEntries, isRoot, plant } from "../support/hostile-neighbour.js";
+import {
+  freeAfter,
+  type HostileEntry,
+  hostileEntries,
+  isRoot,
+  plant,
+} from "../support/hostile-neighbour.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const longestMs = 5000;

@@ -7,7 +7,11 @@ import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService } from "../../provider/service/connect.js";
 import type { Settings } from "../../provider/service/settings.js";
-import { type HttpRequest, type HttpResponse, TransportFailure } from "../../provider/service/transport.js";
+import {
+  type HttpRequest,
+  type HttpResponse,
+  TransportFailure,
+} from "../../provider/service/transport.js";
 import { JumpingClock } from "../service/support/clocks.js";
 import { owned } from "../support/emulated.js";
 import { formsOf, type Json, marker } from "../support/forms.js";

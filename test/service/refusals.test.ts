@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";
-import { type Operation, runtimeOperations, scopes, setUpOperation } from "../../provider/service/operations.js";
+import {
+  type Operation,
+  runtimeOperations,
+  scopes,
+  setUpOperation,
+} from "../../provider/service/operations.js";
 import { type Connected, connected, failureOf } from "./support/connected.js";
 import { type Handler, inTurn, json, raw } from "./support/fake-hub.js";
 

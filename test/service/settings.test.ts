@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { assertDistinctProfiles, describeSettings, profilePrefix, readSettings, settingTable } from "../../provider/service/settings.js";
+import {
+  assertDistinctProfiles,
+  describeSettings,
+  profilePrefix,
+  readSettings,
+  settingTable,
+} from "../../provider/service/settings.js";
 
 const complete = {
   CONVERSATION_BASE_URL: "https://hub.example.com/conversation/v3",

@@ -1,6 +1,10 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { secretSignature } from "../../../provider/kernel/pulumi.js";
-import { checkedConfiguration, configurationChange, configurationOf } from "../../../provider/plugin/configuration.js";
+import {
+  checkedConfiguration,
+  configurationChange,
+  configurationOf,
+} from "../../../provider/plugin/configuration.js";
 import { addressesVariable } from "../../../provider/service/emulated-settings.js";
 import { readSettings } from "../../../provider/service/settings.js";
 
@@ -113,18 +117,6 @@ test("in a rehearsal, the emulator of an account is no other account", () => {
   expect(configurationChange(urn("default"), account, { ...account, baseUrl })).toEqual(none);
   const far = { ...eu, baseUrl: "https://far.example.com/v3" };
   expect(configurationChange(urn("eu"), account, far).isMove).toBe(true);
-});
-
-test("an address that the environment replaces is named, where the provider may be the program's", () => {
-  const warned = (name: string) => checkedConfiguration(urn(name), {}, account).warning;
-  expect(warned("default")).toBeUndefined();
-  vi.stubEnv("CONVERSATION_BASE_URL", account.baseUrl);
-  expect(warned("default")).toBeUndefined();
-  vi.stubEnv("CONVERSATION_BASE_URL", "https://env.example.com/v3");
-  expect(warned("default")).toMatch(
-    /uses https:\/\/env\.example\.com\/v3.*not its baseUrl https:\/\/a\.example.*another name/,
-  );
-  for (const name of ["eu", "default_0_1_0"]) expect(warned(name)).toBeUndefined();
 });
 
 test("the environment precedes the stack's configuration, and an explicit provider both", () => {

@@ -99,11 +99,3 @@ test("an engine that is killed ends what waits: nothing more is sent", async () 
   expect(await posts()).toHaveLength(1);
   expect(await control.objects("channels")).toEqual([]);
 });
-
-test("a process that a developer started by hand serves the run after one that has ended", async () => {
-  await configure();
-  await plugin.cancel();
-  expect((await plugin.create(channel, await checked())).error).toContain("Nothing was sent");
-  await configure();
-  expect((await plugin.create(channel, await checked())).error).toBeUndefined();
-});

@@ -1,5 +1,9 @@
 import { waitOutRefusals } from "../../../provider/pacing/pacer.js";
-import { connectService, type Service, type ServiceOptions } from "../../../provider/service/connect.js";
+import {
+  connectService,
+  type Service,
+  type ServiceOptions,
+} from "../../../provider/service/connect.js";
 import type { Settings } from "../../../provider/service/settings.js";
 import { JumpingClock } from "./clocks.js";
 import { FakeHub, type Handler } from "./fake-hub.js";
