@@ -2,16 +2,34 @@ import type { Definition } from "../../provider/definition/define.js";
 import { nameOnWire } from "../../provider/definition/kinds.js";
 import { asText } from "../../provider/kernel/json.js";
 import { ownershipsOf } from "../../provider/kernel/pulumi.js";
-import { isCopy, markOf, markOn, stackLabel, stackMark } from "../../provider/lifecycle/ownership.js";
+import {
+  isCopy,
+  markOf,
+  markOn,
+  stackLabel,
+  stackMark,
+} from "../../provider/lifecycle/ownership.js";
 import { propertiesIn } from "../../provider/lifecycle/resource.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
-import type { Holding, Mark, ResourceMark, StackStates } from "../../provider/lifecycle/stack-states.js";
+import type {
+  Holding,
+  Mark,
+  ResourceMark,
+  StackStates,
+} from "../../provider/lifecycle/stack-states.js";
 import { addressesVariable } from "../../provider/service/emulated-settings.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import { isProviderAccount } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";
 import type { StackLock } from "../pulumi/locks.js";
-import { accountIn, heldObjects, openedValues, resourcesInState, type StackExport, type StateResource } from "../pulumi/stack-documents.js";
+import {
+  accountIn,
+  heldObjects,
+  openedValues,
+  resourcesInState,
+  type StackExport,
+  type StateResource,
+} from "../pulumi/stack-documents.js";
 import { readingNotes, type ServiceAccess } from "./open-account.js";
 import type { OpenStack, StackNames } from "./open-stack.js";
 import { type AccountReading, type KindReading, readAccount, unreadKinds } from "./read-account.js";
@@ -166,9 +184,7 @@ export const accountNamed = (
 const notesOn = ({ lock, states, names: { project, stack } }: StackReading): readonly string[] => {
   const notes: string[] = [];
   if (lock.state === "locked")
-    notes.push(
-      `${project}/${stack} is locked${lock.by ? ` (${lock.by})` : ""}: a run may be changing what is listed here.`,
-    );
+    notes.push(`${project}/${stack} is locked: a run may be changing what is listed here.`);
   if (!states.complete)
     notes.push(
       "The command could not read every stack in the backend; an unread stack may contain objects listed here as in no stack.",

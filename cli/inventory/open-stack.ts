@@ -7,7 +7,12 @@ import type { Settings } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";
 import { type LockReader, lockReader } from "../pulumi/locks.js";
 import { ownCacheFolder, tryLock } from "../pulumi/own-folders.js";
-import { pulumiPlace, readStackConfig, type StackConfig, stackAdvice } from "../pulumi/project-files.js";
+import {
+  pulumiPlace,
+  readStackConfig,
+  type StackConfig,
+  stackAdvice,
+} from "../pulumi/project-files.js";
 import { type PulumiPlace, queryPulumi, runStackCommand } from "../pulumi/pulumi-queries.js";
 import { resourcesInState, type StackExport, stackExportIn } from "../pulumi/stack-documents.js";
 import { readStates, type StateScope } from "../pulumi/stack-states.js";
@@ -141,7 +146,7 @@ export const assertNoRun = async (
   const name = `${project}/${stack}`;
   if (lock.state === "locked")
     throw new CommandFailure(
-      `Not done: the stack ${name} is locked${lock.by ? ` (${lock.by})` : ""}, so a run may be in progress. ` +
+      `Not done: the stack ${name} is locked, so a run may be in progress. ` +
         "Wait until it ends; if it was killed, run pulumi cancel. Then try again.",
     );
   if (lock.state === "unknown" && !ignoreLock)

@@ -2,8 +2,18 @@ import type { Clock } from "../../provider/kernel/clock.js";
 import { providerToken, tokenParts, urnParts } from "../../provider/kernel/pulumi.js";
 import { configurationOf } from "../../provider/plugin/configuration.js";
 import { emulatedSettings } from "../../provider/service/emulated-settings.js";
-import { readSettings, type SettingSource, type Settings } from "../../provider/service/settings.js";
-import { accountIn, definitionOfType, openedValues, resourcesInState, type StackExport } from "../pulumi/stack-documents.js";
+import {
+  readSettings,
+  type SettingSource,
+  type Settings,
+} from "../../provider/service/settings.js";
+import {
+  accountIn,
+  definitionOfType,
+  openedValues,
+  resourcesInState,
+  type StackExport,
+} from "../pulumi/stack-documents.js";
 import { accessService, type Say, type ServiceAccess } from "./open-account.js";
 import type { OpenStack } from "./open-stack.js";
 

@@ -1,7 +1,13 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { homedir, hostname, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { assertOwnFile, isOwnFolder, keepsWhatIsOurs, makeFolders, makeOwnFolder } from "../../provider/kernel/files.js";
+import {
+  assertOwnFile,
+  isOwnFolder,
+  keepsWhatIsOurs,
+  makeFolders,
+  makeOwnFolder,
+} from "../../provider/kernel/files.js";
 import { isRunning } from "./processes.js";
 
 /** SQLite's number of the failure that another process has locked the file. */

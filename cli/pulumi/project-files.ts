@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readPlainFile } from "../../provider/kernel/files.js";
-import { isObject, jsonIn, textAt } from "../../provider/kernel/json.js";
+import { isObject } from "../../provider/kernel/json.js";
 import type { SettingSource } from "../../provider/service/settings.js";
 import { findProgram } from "./pulumi-cli.js";
 import { type PulumiPlace, printedJson, queryPulumi } from "./pulumi-queries.js";
@@ -19,17 +18,8 @@ const advices = [
     text: "A file of the state is incomplete. Remove an empty .attrs file, or replace the state with Pulumi's copy of it (.json.bak, or in the folder backups).",
   },
   {
-    // It names the missing file, which is no reason to correct it.
     when: /no Pulumi\.yaml|no project file/,
     text: "Run the command in a Pulumi project folder.",
-  },
-  {
-    when: /fully qualified name/,
-    text: "Run the command in the stack's project folder, or specify the stack as organization/project/stack.",
-  },
-  {
-    when: /(?<!meta\.)yaml|unmarshal|invalid character/i,
-    text: "Correct Pulumi.yaml, or the stack's configuration file next to it.",
   },
   {
     when: /passphrase/,
@@ -42,14 +32,6 @@ const advices = [
   {
     when: /no stack selected|--stack flag/,
     text: "Select a stack (pulumi stack select), or specify one with --stack.",
-  },
-  {
-    when: /state directory|backend|bucket|dial tcp|connect/,
-    text: "Check where the states are stored: PULUMI_BACKEND_URL, or the output of pulumi whoami --verbose.",
-  },
-  {
-    when: /no response within/,
-    text: "Try again. If it still fails, check the output of pulumi stack export.",
   },
 ];
 
@@ -146,13 +128,4 @@ export const readStackConfig = async (
   const entries = configEntries(answer.text);
   if (!entries) return without({ unread: "pulumi config printed no JSON" });
   return { entries, source: { environment: env, config: (key) => entries.get(key)?.text } };
-};
-
-/** The name in a project file; undefined if there is none, or the file is not a regular one. */
-export const projectName = (file: string): string | undefined => {
-  // The parent folders, which are searched too, may belong to anybody.
-  const text = readPlainFile(file) ?? "";
-  const json = jsonIn(text);
-  if (isObject(json)) return textAt(json, "name");
-  return /^["']?name["']?\s*:\s*["']?([\w.-]+)/m.exec(text)?.[1];
 };

@@ -2,7 +2,14 @@ import { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
 import { valuesIn } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
-import { isDefaultProvider, isSecretValue, kindOfToken, providerToken, secretSignature, urnParts } from "../../provider/kernel/pulumi.js";
+import {
+  isDefaultProvider,
+  isSecretValue,
+  kindOfToken,
+  providerToken,
+  secretSignature,
+  urnParts,
+} from "../../provider/kernel/pulumi.js";
 import { resources } from "../../provider/resources/index.js";
 import { providerAccount } from "../../provider/service/settings.js";
 import { printedJson } from "./pulumi-queries.js";

@@ -1,10 +1,30 @@
 import { dirname } from "node:path";
 import { textAt } from "../../provider/kernel/json.js";
-import { kindOfToken, ownerOf, ownerParts, ownershipsOf, parentsIn, providerToken, tokenParts, urnParts } from "../../provider/kernel/pulumi.js";
-import type { Holding, PendingCreation, StackState, StackStates } from "../../provider/lifecycle/stack-states.js";
+import {
+  kindOfToken,
+  ownerOf,
+  ownerParts,
+  ownershipsOf,
+  parentsIn,
+  providerToken,
+  tokenParts,
+  urnParts,
+} from "../../provider/kernel/pulumi.js";
+import type {
+  Holding,
+  PendingCreation,
+  StackState,
+  StackStates,
+} from "../../provider/lifecycle/stack-states.js";
 import { projectFile } from "./project-files.js";
 import { isListedAs, mayBe, type PulumiPlace, queryPulumi, stacksIn } from "./pulumi-queries.js";
-import { type PendingOperation, resourcesInState, type StackExport, type StateResource, stackExportIn } from "./stack-documents.js";
+import {
+  type PendingOperation,
+  resourcesInState,
+  type StackExport,
+  type StateResource,
+  stackExportIn,
+} from "./stack-documents.js";
 
 /** Called with the reason why states cannot be read, in a sentence without a period. */
 type OnUnread = (reason: string) => void;

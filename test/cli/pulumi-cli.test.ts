@@ -2,7 +2,14 @@ import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { checkPulumi } from "../../cli/doctor/diagnose.js";
-import { environmentFor, findProgram, hostLimits, inspectPulumi, isAtLeast, versionIn } from "../../cli/pulumi/pulumi-cli.js";
+import {
+  environmentFor,
+  findProgram,
+  hostLimits,
+  inspectPulumi,
+  isAtLeast,
+  versionIn,
+} from "../../cli/pulumi/pulumi-cli.js";
 import { fakePulumi, shellScript, temporaryFolder } from "../support/temporary-folder.js";
 
 test.each([

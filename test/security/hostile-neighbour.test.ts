@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ensurePulumi, release } from "../../cli/get-pulumi/get-pulumi.js";
 import { whileAlone } from "../../cli/inventory/open-stack.js";
-import { lockInFolder } from "../../cli/pulumi/locks.js";
 import { privateFolder } from "../../cli/pulumi/own-folders.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { bucketFilePath, fileBuckets } from "../../provider/pacing/bucket-store.js";
@@ -49,9 +48,6 @@ const lookers = {
   whileAlone: ({ env }: Shared) => whileAlone({ names: stack, env }, async () => undefined),
   pulumi: ({ env }: Shared) =>
     ensurePulumi({ progress: progressOn({ write: () => {} }), env, ways: [] }),
-  backend: async ({ folder }: Shared) => {
-    await lockInFolder(folder, stack.project, stack.stack);
-  },
 } as const;
 
 type Looker = keyof typeof lookers;
@@ -65,7 +61,6 @@ const places: readonly (readonly [string, Looker])[] = [
   ["pulumi-conversation/buckets.sqlite", "buckets"],
   ["pulumi-conversation/buckets.sqlite-journal", "buckets"],
   [`pulumi-conversation/pulumi/${release.version}.lock`, "pulumi"],
-  [".pulumi/locks/organization/shop/prod/x.json", "backend"],
 ];
 
 const sharedFolder = (parent: string = temporaryFolder()): Shared => {

@@ -3,8 +3,17 @@ import fc from "fast-check";
 import ts from "typescript";
 import { expect, test } from "vitest";
 import { CommandFailure } from "../../../cli/command.js";
-import { type ProgramSource, programSource, projectReadme } from "../../../cli/export/program-files.js";
-import { type ProgramPlan, planProgram, resourceNames, wordsIn } from "../../../cli/export/program-plan.js";
+import {
+  type ProgramSource,
+  programSource,
+  projectReadme,
+} from "../../../cli/export/program-files.js";
+import {
+  type ProgramPlan,
+  planProgram,
+  resourceNames,
+  wordsIn,
+} from "../../../cli/export/program-plan.js";
 import { quotedText } from "../../../cli/export/source-text.js";
 import { importFileText } from "../../../cli/import/import-entries.js";
 import { objectInputs } from "../../../cli/inventory/object-inputs.js";
@@ -15,7 +24,11 @@ import { resources } from "../../../provider/resources/index.js";
 import { kindOf } from "../../emulator/running.js";
 import { hubSettings } from "../../rehearse/hub-environment.js";
 import { oddCanary } from "../../support/odd-account.js";
-import { type RandomAccount, randomAccount, randomSelection } from "../../support/random-account.js";
+import {
+  type RandomAccount,
+  randomAccount,
+  randomSelection,
+} from "../../support/random-account.js";
 import { type ReadResource, readProgram } from "../../support/read-program.js";
 import { virtualProgram } from "../../support/virtual-program.js";
 

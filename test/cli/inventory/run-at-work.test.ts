@@ -24,7 +24,7 @@ test("drift beside a run: what it is making is no drift, and the lock is reporte
   const { unmanaged, changed, deleted, notes } = await runDrift(box.options);
   expect(unmanaged).toMatchObject([{ name: "custom.hand", standing: "foreign" }]);
   expect([changed, deleted]).toEqual([[], []]);
-  expect(notes[0]).toContain("shop/prod is locked (ci@runner, process");
+  expect(notes[0]).toContain("shop/prod is locked: a run");
   expect(notes[1]).toContain(`A run of this stack is creating Channel "custom.begun" (ID ${id})`);
   box.unlock();
   expect((await runDrift(box.options)).notes[0]).toContain("A run of this stack is creating");
