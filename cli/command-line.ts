@@ -1,5 +1,16 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type CommandSpec, type CommandUse, exitCodeOf, exitsOf, messageOf, type OptionSpec, type OptionTable, optionName, type Session, UsageFailure } from "./command.js";
+import {
+  type CommandSpec,
+  type CommandUse,
+  exitCodeOf,
+  exitsOf,
+  messageOf,
+  type OptionSpec,
+  type OptionTable,
+  optionName,
+  type Session,
+  UsageFailure,
+} from "./command.js";
 import { wrappedText } from "./terminal/columns.js";
 
 /** An option for commander, with an error that says what is wrong with its text. */

@@ -1,7 +1,12 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { textAt } from "../provider/kernel/json.js";
-import { manifestOf, packageName, packageRoot, packageVersion } from "../provider/kernel/package.js";
+import {
+  manifestOf,
+  packageName,
+  packageRoot,
+  packageVersion,
+} from "../provider/kernel/package.js";
 import { shellWord } from "./terminal/columns.js";
 
 /** Where npm gets this package for a new project that must not take it from the registry. */

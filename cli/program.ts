@@ -2,7 +2,13 @@ import { Command, CommanderError } from "commander";
 import { isConversationError } from "../provider/kernel/errors.js";
 import { moreAbout, packageVersion } from "../provider/kernel/package.js";
 import { inertOutput } from "../provider/kernel/text.js";
-import { CommandFailure, type CommandSpec, messageOf, type Session, UsageFailure } from "./command.js";
+import {
+  CommandFailure,
+  type CommandSpec,
+  messageOf,
+  type Session,
+  UsageFailure,
+} from "./command.js";
 import { addCommand } from "./command-line.js";
 import { compareCommand } from "./commands/compare.js";
 import { doctorCommand } from "./commands/doctor.js";

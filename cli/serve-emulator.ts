@@ -7,7 +7,10 @@ import { type Emulator, type PlanName, type Switches, startEmulator } from "../e
 import { isObject, jsonIn, type Printed } from "../provider/kernel/json.js";
 import { listenFailure } from "../provider/kernel/listen-failure.js";
 import { inertOutput } from "../provider/kernel/text.js";
-import { addressesVariable, type EmulatedAddresses } from "../provider/service/emulated-settings.js";
+import {
+  addressesVariable,
+  type EmulatedAddresses,
+} from "../provider/service/emulated-settings.js";
 import { CommandFailure, messageOf, type Session } from "./command.js";
 import type { emulatorLineSchema } from "./emulator-schema.js";
 import { emulatorEnvironment, testEnvironment } from "./emulator-settings.js";

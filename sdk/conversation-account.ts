@@ -1,6 +1,26 @@
 import * as pulumi from "@pulumi/pulumi";
-import { assertArguments, assertKnownNames, assertPart, componentToken, isOfType, refuseOtherKinds } from "./given-arguments.js";
-import { Account, type AccountChatConfigurationsArgs, Authentication, type AuthenticationBasicAuthArgs, type AuthenticationOauth2Args, Channel, type ChannelArgs, ClientApplication, type ClientApplicationRoleArgs, Orchestration, Participant, type ParticipantArgs } from "./resources.js";
+import {
+  assertArguments,
+  assertKnownNames,
+  assertPart,
+  componentToken,
+  isOfType,
+  refuseOtherKinds,
+} from "./given-arguments.js";
+import {
+  Account,
+  type AccountChatConfigurationsArgs,
+  Authentication,
+  type AuthenticationBasicAuthArgs,
+  type AuthenticationOauth2Args,
+  Channel,
+  type ChannelArgs,
+  ClientApplication,
+  type ClientApplicationRoleArgs,
+  Orchestration,
+  Participant,
+  type ParticipantArgs,
+} from "./resources.js";
 
 /**
  * Arguments for a party: the callback that receives its messages, and how the service authenticates

@@ -6,8 +6,23 @@ import { markedSecrets } from "../provider/definition/fields.js";
 import type { FoundBy } from "../provider/definition/found-object.js";
 import { namingOf } from "../provider/definition/kinds.js";
 import { isObject, objectOf } from "../provider/kernel/json.js";
-import { ownerOf, parentsIn, pointerTo, secretSignature, typeToken } from "../provider/kernel/pulumi.js";
-import { assertArguments, assertFoundBy, assertGetId, checkReferences, isOfType, rememberId, sharedRegistry, withIds } from "./given-arguments.js";
+import {
+  ownerOf,
+  parentsIn,
+  pointerTo,
+  secretSignature,
+  typeToken,
+} from "../provider/kernel/pulumi.js";
+import {
+  assertArguments,
+  assertFoundBy,
+  assertGetId,
+  checkReferences,
+  isOfType,
+  rememberId,
+  sharedRegistry,
+  withIds,
+} from "./given-arguments.js";
 
 /**
  * A URN without a dependency on the parent: a component stands for all of its children, so those

@@ -1,6 +1,12 @@
 import { parseSwitch, type Switches } from "../../emulator/service/switches.js";
 import { type Plan, plans } from "../../provider/service/plans.js";
-import { choiceOption, type OptionSpec, parsedOption, textOption, textsOption } from "../command.js";
+import {
+  choiceOption,
+  type OptionSpec,
+  parsedOption,
+  textOption,
+  textsOption,
+} from "../command.js";
 
 export const stackOption = (
   doc = "Use this stack (default: the selected one).",

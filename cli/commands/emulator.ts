@@ -1,7 +1,14 @@
 import { planNames } from "../../emulator/service/access.js";
 import { type Switch, switchTable } from "../../emulator/service/switches.js";
 import { ownCommand } from "../../provider/kernel/package.js";
-import { CommandFailure, choiceOption, command, numberOption, textOption, withDefault } from "../command.js";
+import {
+  CommandFailure,
+  choiceOption,
+  command,
+  numberOption,
+  textOption,
+  withDefault,
+} from "../command.js";
 import { indented, wrapped } from "../terminal/columns.js";
 import { switchesOption } from "./common-options.js";
 

@@ -10,7 +10,16 @@ import { CommandFailure, messageOf } from "../command.js";
 import { type AccountOptions, readAccountInputs } from "../inventory/open-account.js";
 import { openStack } from "../inventory/open-stack.js";
 import { unreadKinds } from "../inventory/read-account.js";
-import { heldObjects, isEncrypted, logicalName, openedValues, resourcesInState, type StackExport, sealedFields, stackExportIn } from "../pulumi/stack-documents.js";
+import {
+  heldObjects,
+  isEncrypted,
+  logicalName,
+  openedValues,
+  resourcesInState,
+  type StackExport,
+  sealedFields,
+  stackExportIn,
+} from "../pulumi/stack-documents.js";
 
 /** An object in a program's terms and without secrets, wherever it was read. */
 export interface ComparableObject {

@@ -2,7 +2,11 @@ import { styleText } from "node:util";
 import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
-import { describeSettings, type SettingSource, type Settings } from "../../provider/service/settings.js";
+import {
+  describeSettings,
+  type SettingSource,
+  type Settings,
+} from "../../provider/service/settings.js";
 import { messageOf } from "../command.js";
 import { missingPulumiAdvice } from "../get-pulumi/get-pulumi.js";
 import { programNode } from "../program-node.js";
@@ -10,7 +14,18 @@ import { projectFile, readStackConfig } from "../pulumi/project-files.js";
 import { findProgram, hostLimits, inspectPulumi, isAtLeast } from "../pulumi/pulumi-cli.js";
 import { wrappedWords } from "../terminal/columns.js";
 import { checkConnection, checkProxy, skippedAfterToken } from "./service-checks.js";
-import { type CheckStatus, checkConfig, checkEnvironmentNames, checkSchema, checkSetting, type DoctorCheck, fail, ok, skipped, warn } from "./setting-checks.js";
+import {
+  type CheckStatus,
+  checkConfig,
+  checkEnvironmentNames,
+  checkSchema,
+  checkSetting,
+  type DoctorCheck,
+  fail,
+  ok,
+  skipped,
+  warn,
+} from "./setting-checks.js";
 
 const BEST_NODE = "24";
 

@@ -1,6 +1,12 @@
 import { z } from "zod";
 import { nearestWord } from "../../provider/kernel/text.js";
-import { configOption, type SettingDescription, type SettingKey, type SettingSource, settingTable } from "../../provider/service/settings.js";
+import {
+  configOption,
+  type SettingDescription,
+  type SettingKey,
+  type SettingSource,
+  settingTable,
+} from "../../provider/service/settings.js";
 import { type ConfigEntry, type StackConfig, stackAdvice } from "../pulumi/project-files.js";
 import { withCount } from "../terminal/columns.js";
 

@@ -6,10 +6,21 @@ import { ownershipsOf } from "../../provider/kernel/pulumi.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { stackMark, stackOfLabel } from "../../provider/lifecycle/ownership.js";
 import { type Properties, propertiesIn } from "../../provider/lifecycle/resource.js";
-import { type Inventory, type InventoryItem, kindIn, withInventory } from "../inventory/inventory.js";
+import {
+  type Inventory,
+  type InventoryItem,
+  kindIn,
+  withInventory,
+} from "../inventory/inventory.js";
 import { openStack, type StackOptions } from "../inventory/open-stack.js";
 import { accountsIn, type StackAccountOptions } from "../inventory/stack-accounts.js";
-import { accountIn, openedValues, type StateResource, sealedFields, veiledIn } from "../pulumi/stack-documents.js";
+import {
+  accountIn,
+  openedValues,
+  type StateResource,
+  sealedFields,
+  veiledIn,
+} from "../pulumi/stack-documents.js";
 
 const object = { kind: z.string(), name: z.string(), id: z.string() };
 const managed = { ...object, urn: z.string() };

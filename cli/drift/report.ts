@@ -1,6 +1,15 @@
 import { ownCommand } from "../../provider/kernel/package.js";
 import { codeSpan, indented, withCount, wrapped } from "../terminal/columns.js";
-import { type Block, type Foreign, listed, type ReportSection, sectionBlocks, sectionMarkdown, textReport, titled } from "../terminal/report.js";
+import {
+  type Block,
+  type Foreign,
+  listed,
+  type ReportSection,
+  sectionBlocks,
+  sectionMarkdown,
+  textReport,
+  titled,
+} from "../terminal/report.js";
 import type { DriftChange, DriftResult } from "./drift.js";
 
 interface Named {

@@ -5,7 +5,14 @@ import { CommandFailure } from "../command.js";
 import { type AccountOptions, readAccountInputs } from "../inventory/open-account.js";
 import { unreadKinds } from "../inventory/read-account.js";
 import { shortened, textTable, wrapped } from "../terminal/columns.js";
-import { type ExplainedAccount, type ExplainedRecipient, type Explanation, explain, type MessageRoute, setUpObjects } from "./explanation.js";
+import {
+  type ExplainedAccount,
+  type ExplainedRecipient,
+  type Explanation,
+  explain,
+  type MessageRoute,
+  setUpObjects,
+} from "./explanation.js";
 
 const familyOf = (type: string): string => type.split(".")[0] ?? type;
 

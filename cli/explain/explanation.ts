@@ -4,7 +4,15 @@ import { isHttpUrl } from "../../provider/definition/violations.js";
 import { account } from "../../provider/resources/account.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
-import { type ConversationSide, conversationSides, type MessageType, maySend, messageTypes, namedOnSide, rolesOnSide } from "../../provider/resources/message-types.js";
+import {
+  type ConversationSide,
+  conversationSides,
+  type MessageType,
+  maySend,
+  messageTypes,
+  namedOnSide,
+  rolesOnSide,
+} from "../../provider/resources/message-types.js";
 import { orchestration } from "../../provider/resources/orchestration.js";
 import { participant } from "../../provider/resources/participant.js";
 import type { ObjectInputs } from "../inventory/object-inputs.js";

@@ -8,7 +8,13 @@ import type { ObjectInputs } from "../inventory/object-inputs.js";
 import { type PackedPackage, packedPackage } from "../packed-package.js";
 import { codeSpan, markdownTable, withCount } from "../terminal/columns.js";
 import type { PlannedResource, ProgramPlan } from "./program-plan.js";
-import { declarationText, membersText, type ProgramSecret, quotedText, secretKeys } from "./source-text.js";
+import {
+  declarationText,
+  membersText,
+  type ProgramSecret,
+  quotedText,
+  secretKeys,
+} from "./source-text.js";
 
 /** The names of the project that an export writes. */
 export interface ProjectNames {

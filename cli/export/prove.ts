@@ -6,7 +6,13 @@ import { CommandFailure } from "../command.js";
 import { ensurePulumi } from "../get-pulumi/get-pulumi.js";
 import { privateFolder } from "../pulumi/own-folders.js";
 import { runCommand } from "../pulumi/processes.js";
-import { environmentFor, isolatedEnvironment, lightRun, ownPulumi, type PulumiCli } from "../pulumi/pulumi-cli.js";
+import {
+  environmentFor,
+  isolatedEnvironment,
+  lightRun,
+  ownPulumi,
+  type PulumiCli,
+} from "../pulumi/pulumi-cli.js";
 import { previewIn } from "../pulumi/stack-documents.js";
 import type { RehearsedAccount } from "../rehearse/accounts.js";
 import { emulateAccount } from "../rehearse/emulated-account.js";

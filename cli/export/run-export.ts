@@ -11,8 +11,21 @@ import { textTable, withCount, wrapped } from "../terminal/columns.js";
 import type { CommandWork } from "../terminal/progress.js";
 import { notReadLines } from "../terminal/report.js";
 import { assertEmpty, writeNewFiles } from "./export-folder.js";
-import { objectLabel, type ProgramSource, type ProjectNames, programSource, projectFiles, projectReadme } from "./program-files.js";
-import { type PlannedResource, type ProgramPlan, planProgram, printedResource, type SelectionOptions } from "./program-plan.js";
+import {
+  objectLabel,
+  type ProgramSource,
+  type ProjectNames,
+  programSource,
+  projectFiles,
+  projectReadme,
+} from "./program-files.js";
+import {
+  type PlannedResource,
+  type ProgramPlan,
+  planProgram,
+  printedResource,
+  type SelectionOptions,
+} from "./program-plan.js";
 import type { Proof } from "./prove.js";
 
 const resource = {

@@ -2,7 +2,12 @@ import { availableParallelism } from "node:os";
 import { shareLimit } from "../../provider/pacing/bucket.js";
 import { conversationLimit } from "../../provider/pacing/plan-rates.js";
 import { monthlyQuotas, type Plan } from "../../provider/service/plans.js";
-import { accountTitle, readSetting, type SettingSource, settingLabel } from "../../provider/service/settings.js";
+import {
+  accountTitle,
+  readSetting,
+  type SettingSource,
+  settingLabel,
+} from "../../provider/service/settings.js";
 import type { Forecast } from "./forecast-schema.js";
 import type { ForecastOperation } from "./operations.js";
 import { stepsOf } from "./planned-steps.js";

@@ -2,7 +2,15 @@ import type { Definition } from "../../provider/definition/define.js";
 import { listCalls, usualPage } from "../../provider/service/lists.js";
 import { type SetUpAction, setUpOperation } from "../../provider/service/operations.js";
 import type { Endpoint } from "../../provider/service/pace.js";
-import { accountIn, definitionOfType, type Preview, type PreviewStep, resourcesInState, type StackExport, type StateResource } from "../pulumi/stack-documents.js";
+import {
+  accountIn,
+  definitionOfType,
+  type Preview,
+  type PreviewStep,
+  resourcesInState,
+  type StackExport,
+  type StateResource,
+} from "../pulumi/stack-documents.js";
 import type { ForecastOperation } from "./operations.js";
 
 /**

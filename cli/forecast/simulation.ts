@@ -1,4 +1,10 @@
-import { type Bucket, bucketAt, fullBucket, type RateLimit, takeToken } from "../../provider/pacing/bucket.js";
+import {
+  type Bucket,
+  bucketAt,
+  fullBucket,
+  type RateLimit,
+  takeToken,
+} from "../../provider/pacing/bucket.js";
 import { type Endpoint, endpointName } from "../../provider/service/pace.js";
 import { accountTitle } from "../../provider/service/settings.js";
 import type { PlannedStep } from "./planned-steps.js";

@@ -1,5 +1,16 @@
-import { mustGive, type ResourceArgument, resourceArguments, setByService, sourceOf } from "../../provider/definition/declarations.js";
-import { type Definition, type Field, type Members, outputFields } from "../../provider/definition/define.js";
+import {
+  mustGive,
+  type ResourceArgument,
+  resourceArguments,
+  setByService,
+  sourceOf,
+} from "../../provider/definition/declarations.js";
+import {
+  type Definition,
+  type Field,
+  type Members,
+  outputFields,
+} from "../../provider/definition/define.js";
 import { referencesOf, referencesTo } from "../../provider/definition/kinds.js";
 import { allOperations, scopes } from "../../provider/service/operations.js";
 import { endpointName } from "../../provider/service/pace.js";

@@ -1,4 +1,14 @@
-import { factsOf, fieldDoc, mustGive, type NestedType, nestedTypeName, nestedTypes, type ResourceArgument, readOnlyFields, resourceArguments } from "../../provider/definition/declarations.js";
+import {
+  factsOf,
+  fieldDoc,
+  mustGive,
+  type NestedType,
+  nestedTypeName,
+  nestedTypes,
+  type ResourceArgument,
+  readOnlyFields,
+  resourceArguments,
+} from "../../provider/definition/declarations.js";
 import type { Definition, Field, Members, TextField } from "../../provider/definition/define.js";
 import { naturalKey } from "../../provider/definition/kinds.js";
 

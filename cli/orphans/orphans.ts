@@ -14,7 +14,14 @@ import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/settings.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { type Inventory, type InventoryItem, withInventory } from "../inventory/inventory.js";
-import { assertNoRun, type OpenStack, openStack, type StackNames, type StackOptions, whileAlone } from "../inventory/open-stack.js";
+import {
+  assertNoRun,
+  type OpenStack,
+  openStack,
+  type StackNames,
+  type StackOptions,
+  whileAlone,
+} from "../inventory/open-stack.js";
 import { providerSources, type StackAccountOptions } from "../inventory/stack-accounts.js";
 import { textTable, wrapped } from "../terminal/columns.js";
 import { textReport } from "../terminal/report.js";

@@ -3,7 +3,13 @@ import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { CommandFailure } from "../command.js";
 import { type Ended, runCommand } from "../pulumi/processes.js";
-import { environmentFor, isolatedEnvironment, ownPulumi, type PulumiCli, pulumiStops } from "../pulumi/pulumi-cli.js";
+import {
+  environmentFor,
+  isolatedEnvironment,
+  ownPulumi,
+  type PulumiCli,
+  pulumiStops,
+} from "../pulumi/pulumi-cli.js";
 import type { Progress } from "../terminal/progress.js";
 
 const STACK = "quickstart";

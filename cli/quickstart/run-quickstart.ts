@@ -22,7 +22,14 @@ import { environmentOnly } from "../pulumi/project-files.js";
 import { hostLimits, isolatedEnvironment } from "../pulumi/pulumi-cli.js";
 import { padded, textTable, wantsColour, wrapped, wrappedText } from "../terminal/columns.js";
 import { type ProgressStream, progressOn } from "../terminal/progress.js";
-import { interrupted, type ProjectOptions, type PulumiProject, pulumiProject, type StateFolder, stateFolder } from "./pulumi-project.js";
+import {
+  interrupted,
+  type ProjectOptions,
+  type PulumiProject,
+  pulumiProject,
+  type StateFolder,
+  stateFolder,
+} from "./pulumi-project.js";
 
 /** An object that exists in the service. */
 interface ServiceObject {

@@ -13,10 +13,20 @@ import { propertiesIn } from "../../provider/lifecycle/resource.js";
 import { unlimitedBurst } from "../../provider/pacing/pacer.js";
 import { resources } from "../../provider/resources/index.js";
 import type { EmulatedAddresses } from "../../provider/service/emulated-settings.js";
-import { describeSettings, isProviderAccount, type SettingKey } from "../../provider/service/settings.js";
+import {
+  describeSettings,
+  isProviderAccount,
+  type SettingKey,
+} from "../../provider/service/settings.js";
 import { type KindReading, unreadAmong } from "../inventory/read-account.js";
 import type { AccountName } from "../inventory/stack-accounts.js";
-import { accountIn, heldObjects, openedValues, resourcesInState, type StackExport } from "../pulumi/stack-documents.js";
+import {
+  accountIn,
+  heldObjects,
+  openedValues,
+  resourcesInState,
+  type StackExport,
+} from "../pulumi/stack-documents.js";
 import type { RehearsedAccount } from "./accounts.js";
 
 /** Objects of each collection, as an emulator accepts them. */

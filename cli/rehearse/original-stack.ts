@@ -8,8 +8,17 @@ import type { OpenStack } from "../inventory/open-stack.js";
 import { isOurType } from "../inventory/stack-accounts.js";
 import { type ConfigEntry, stackAdvice } from "../pulumi/project-files.js";
 import { quietEnvironment } from "../pulumi/pulumi-queries.js";
-import { resourcesInState, type StackExport, type StateResource } from "../pulumi/stack-documents.js";
-import { exportOtherStacks, type OtherStackExport, stackStateOf, statesOf } from "../pulumi/stack-states.js";
+import {
+  resourcesInState,
+  type StackExport,
+  type StateResource,
+} from "../pulumi/stack-documents.js";
+import {
+  exportOtherStacks,
+  type OtherStackExport,
+  stackStateOf,
+  statesOf,
+} from "../pulumi/stack-states.js";
 
 /** Everything that is copied of a stack; the stack itself never changes. */
 export interface OriginalStack {

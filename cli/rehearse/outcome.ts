@@ -3,7 +3,15 @@ import { type JsonObject, sameJson } from "../../provider/kernel/json.js";
 import { propertiesIn } from "../../provider/lifecycle/resource.js";
 import { resources } from "../../provider/resources/index.js";
 import type { AccountName } from "../inventory/stack-accounts.js";
-import { accountIn, definitionOfType, logicalName, openedValues, resourcesInState, type StackExport, type StateResource } from "../pulumi/stack-documents.js";
+import {
+  accountIn,
+  definitionOfType,
+  logicalName,
+  openedValues,
+  resourcesInState,
+  type StackExport,
+  type StateResource,
+} from "../pulumi/stack-documents.js";
 import { stackStateOf } from "../pulumi/stack-states.js";
 import type { OriginalStack } from "./original-stack.js";
 import type { NamedObject, Refusal, RehearsedOutcome, RehearsedStep } from "./rehearsal-schema.js";

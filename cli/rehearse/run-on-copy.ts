@@ -5,7 +5,13 @@ import { jsonIn } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/kernel/pulumi.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership-resource.js";
 import { CommandFailure } from "../command.js";
-import { definitionOfType, type PreviewStep, previewIn, resourcesInState, type StateResource } from "../pulumi/stack-documents.js";
+import {
+  definitionOfType,
+  type PreviewStep,
+  previewIn,
+  resourcesInState,
+  type StateResource,
+} from "../pulumi/stack-documents.js";
 import type { AccountReadingOptions, RehearsedAccount } from "./accounts.js";
 import { type EmulatedAccount, emulateAccount } from "./emulated-account.js";
 import type { OriginalStack } from "./original-stack.js";

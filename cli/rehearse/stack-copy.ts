@@ -1,12 +1,20 @@
 import { randomBytes } from "node:crypto";
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { addressesVariable, type EmulatedAddresses } from "../../provider/service/emulated-settings.js";
+import {
+  addressesVariable,
+  type EmulatedAddresses,
+} from "../../provider/service/emulated-settings.js";
 import { CommandFailure } from "../command.js";
 import { privateFolder } from "../pulumi/own-folders.js";
 import { type CommandOptions, type Ended, runCommand } from "../pulumi/processes.js";
 import { lightRun, pulumiStops } from "../pulumi/pulumi-cli.js";
-import { resourcesInState, type StackExport, type StateResource, stackExportIn } from "../pulumi/stack-documents.js";
+import {
+  resourcesInState,
+  type StackExport,
+  type StateResource,
+  stackExportIn,
+} from "../pulumi/stack-documents.js";
 import { configWithoutWaysOut, type OriginalStack, withoutWaysOut } from "./original-stack.js";
 
 interface CopyOptions {

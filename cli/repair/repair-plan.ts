@@ -8,10 +8,25 @@ import { lifecycle } from "../../provider/lifecycle/index.js";
 import { objectTime } from "../../provider/lifecycle/ownership.js";
 import { resourceIn } from "../../provider/lifecycle/resource.js";
 import { messageOf } from "../command.js";
-import { type AccountRead, accountNamed, type Inventory, type InventoryItem, kindIn } from "../inventory/inventory.js";
+import {
+  type AccountRead,
+  accountNamed,
+  type Inventory,
+  type InventoryItem,
+  kindIn,
+} from "../inventory/inventory.js";
 import { isOurType } from "../inventory/stack-accounts.js";
 import { type Orphan, orphansIn } from "../orphans/orphans.js";
-import { accountIn, definitionOfType, logicalName, openedValues, type PendingOperation, type StackExport, type StateResource, stateValue } from "../pulumi/stack-documents.js";
+import {
+  accountIn,
+  definitionOfType,
+  logicalName,
+  openedValues,
+  type PendingOperation,
+  type StackExport,
+  type StateResource,
+  stateValue,
+} from "../pulumi/stack-documents.js";
 
 const object = { kind: z.string(), name: z.string(), id: z.string() };
 

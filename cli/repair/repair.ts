@@ -1,13 +1,26 @@
 import { ownCommand } from "../../provider/kernel/package.js";
 import { messageOf } from "../command.js";
 import { withInventory } from "../inventory/inventory.js";
-import { addToState, assertNoRun, type OpenStack, openStack, type StackOptions, whileAlone } from "../inventory/open-stack.js";
+import {
+  addToState,
+  assertNoRun,
+  type OpenStack,
+  openStack,
+  type StackOptions,
+  whileAlone,
+} from "../inventory/open-stack.js";
 import { accountsIn, type StackAccountOptions } from "../inventory/stack-accounts.js";
 import { changeOrphan } from "../orphans/orphans.js";
 import { logicalName } from "../pulumi/stack-documents.js";
 import { wrappedText } from "../terminal/columns.js";
 import { textReport } from "../terminal/report.js";
-import { isRepaired, planRepair, type RepairPlan, type RepairResult, type RepairStep } from "./repair-plan.js";
+import {
+  isRepaired,
+  planRepair,
+  type RepairPlan,
+  type RepairResult,
+  type RepairStep,
+} from "./repair-plan.js";
 
 /** What a step does, in a sentence. */
 const sentenceOf = (step: RepairStep): string => {

@@ -1,7 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { isObject, mostLevels, parseJson } from "../../provider/kernel/json.js";
-import { type ControlRoutes, discard, jsonResponse, type ServiceResponse, sendResponse } from "../http/exchange.js";
+import {
+  type ControlRoutes,
+  discard,
+  jsonResponse,
+  type ServiceResponse,
+  sendResponse,
+} from "../http/exchange.js";
 import { routes } from "../hub/routes.js";
 import type { EmulatedService } from "../hub/service.js";
 import { pageRoutes } from "../page/page-routes.js";

@@ -1,9 +1,17 @@
 import { z } from "zod";
 import { resources } from "../../provider/resources/index.js";
 import { type AssetDocument, assetDocument } from "../conversations/assets.js";
-import { type ConversationDocument, conversationDocument } from "../conversations/conversation-store.js";
+import {
+  type ConversationDocument,
+  conversationDocument,
+} from "../conversations/conversation-store.js";
 import type { EmulatedService } from "../hub/service.js";
-import { isStoredObject, type ObjectsByCollection, type StoredObject, uniqueMembers } from "../objects/objects.js";
+import {
+  isStoredObject,
+  type ObjectsByCollection,
+  type StoredObject,
+  uniqueMembers,
+} from "../objects/objects.js";
 import { parseSwitches, type Switches } from "../service/switches.js";
 import { type Client, parseClient } from "../tokens/clients.js";
 

@@ -4,7 +4,15 @@ import { z } from "zod";
 import { type JsonObject, valueAt } from "../../provider/kernel/json.js";
 import { contentTypeOf, extensionInName } from "../../provider/resources/content-types.js";
 import { assetFields } from "../../provider/resources/message-fields.js";
-import { discard, failureOf, HttpError, type ResponseHeaders, receive, type ServiceResponse, sendResponse } from "../http/exchange.js";
+import {
+  discard,
+  failureOf,
+  HttpError,
+  type ResponseHeaders,
+  receive,
+  type ServiceResponse,
+  sendResponse,
+} from "../http/exchange.js";
 import { checkFields, ValidationErrors } from "../objects/validate.js";
 import type { OperationHandler } from "../service/calls.js";
 import { type EmulatorClock, timestamp } from "../service/clock.js";

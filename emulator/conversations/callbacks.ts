@@ -1,12 +1,36 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type JsonObject, jsonIn, listAt, objectOf, objectsIn, textAt, valueAt } from "../../provider/kernel/json.js";
+import {
+  type JsonObject,
+  jsonIn,
+  listAt,
+  objectOf,
+  objectsIn,
+  textAt,
+  valueAt,
+} from "../../provider/kernel/json.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import type { Store, StoredObject } from "../objects/objects.js";
 import type { FaultRule, Faults } from "../service/faults.js";
 import type { Switches } from "../service/switches.js";
-import { type ConversationStore, messageJson, type StoredConversation, type StoredMessage } from "./conversation-store.js";
-import { type DeliveryFailure, deliveryFailures, failureOfStatus, isExampleUrl } from "./delivery-failures.js";
-import { NoAnswer, noAnswerInTime, Outgoing, type OutgoingAnswer, type OutgoingCall } from "./outgoing.js";
+import {
+  type ConversationStore,
+  messageJson,
+  type StoredConversation,
+  type StoredMessage,
+} from "./conversation-store.js";
+import {
+  type DeliveryFailure,
+  deliveryFailures,
+  failureOfStatus,
+  isExampleUrl,
+} from "./delivery-failures.js";
+import {
+  NoAnswer,
+  noAnswerInTime,
+  Outgoing,
+  type OutgoingAnswer,
+  type OutgoingCall,
+} from "./outgoing.js";
 import { isActive, type RecipientRole, roleOf, type SetUp } from "./recipients.js";
 
 type Send = (call: OutgoingCall) => Promise<OutgoingAnswer>;

@@ -7,10 +7,28 @@ import { vendorWord } from "../objects/validate.js";
 import type { OperationHandler } from "../service/calls.js";
 import { type EmulatorClock, timestamp } from "../service/clock.js";
 import { type AssetRecord, type AssetStore, describeAsset } from "./assets.js";
-import { type ConversationStore, type StoredConversation, type StoredMessage, transcriptJson } from "./conversation-store.js";
+import {
+  type ConversationStore,
+  type StoredConversation,
+  type StoredMessage,
+  transcriptJson,
+} from "./conversation-store.js";
 import type { Deliveries } from "./deliveries.js";
 import { assertCarried, type ParsedMessage, parseMessages, sideOf } from "./messages.js";
-import { accountAt, accountOf, beginsWithBot, channelOf, hasSide, idleTimeOf, isAccountInUse, phaseAfter, type RecipientRole, recipientOn, type SetUp, sidesFor } from "./recipients.js";
+import {
+  accountAt,
+  accountOf,
+  beginsWithBot,
+  channelOf,
+  hasSide,
+  idleTimeOf,
+  isAccountInUse,
+  phaseAfter,
+  type RecipientRole,
+  recipientOn,
+  type SetUp,
+  sidesFor,
+} from "./recipients.js";
 
 /** What the operations on conversations need. */
 interface ConversationsHub extends SetUp {

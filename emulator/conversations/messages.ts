@@ -1,7 +1,20 @@
 import { isObject, type JsonObject, listAt, textAt, valueAt } from "../../provider/kernel/json.js";
 import { extensionInName } from "../../provider/resources/content-types.js";
 import { contentForms, fileMembers, sendFields } from "../../provider/resources/message-fields.js";
-import { type ConversationSide, conversationSides, isAnyMessageType, isAvailability, isMessageType, isOwnMessageType, maySend, messageTypes, needsParent, rolesOnSide, type SenderKind, senderKinds } from "../../provider/resources/message-types.js";
+import {
+  type ConversationSide,
+  conversationSides,
+  isAnyMessageType,
+  isAvailability,
+  isMessageType,
+  isOwnMessageType,
+  maySend,
+  messageTypes,
+  needsParent,
+  rolesOnSide,
+  type SenderKind,
+  senderKinds,
+} from "../../provider/resources/message-types.js";
 import { invalidAttribute } from "../http/exchange.js";
 import type { StoredObject } from "../objects/objects.js";
 import { checkFields, oneOf, ValidationErrors, vendorWord } from "../objects/validate.js";

@@ -3,7 +3,11 @@ import { isObject, type JsonObject, listAt, textAt, valueAt } from "../../provid
 import { account } from "../../provider/resources/account.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
-import { type ConversationSide, type SenderKind, senderKinds } from "../../provider/resources/message-types.js";
+import {
+  type ConversationSide,
+  type SenderKind,
+  senderKinds,
+} from "../../provider/resources/message-types.js";
 import { orchestration } from "../../provider/resources/orchestration.js";
 import { participant } from "../../provider/resources/participant.js";
 import { findReferences, type Store, type StoredObject } from "../objects/objects.js";

@@ -1,4 +1,16 @@
-import { type Definition, type Field, type Fields, identityOf, idLength, keyLengths, type ListField, type MapField, type MemberRule, type NumberField, type TextField } from "../../provider/definition/define.js";
+import {
+  type Definition,
+  type Field,
+  type Fields,
+  identityOf,
+  idLength,
+  keyLengths,
+  type ListField,
+  type MapField,
+  type MemberRule,
+  type NumberField,
+  type TextField,
+} from "../../provider/definition/define.js";
 import { defaultIn, fieldsByWireName, membersOf } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { HttpError } from "../http/exchange.js";

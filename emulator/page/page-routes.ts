@@ -5,7 +5,11 @@ import { asText, objectsIn, textAt } from "../../provider/kernel/json.js";
 import { account } from "../../provider/resources/account.js";
 import { resources } from "../../provider/resources/index.js";
 import { senderKinds } from "../../provider/resources/message-types.js";
-import { type ConversationDocument, messageJson, type StoredMessage } from "../conversations/conversation-store.js";
+import {
+  type ConversationDocument,
+  messageJson,
+  type StoredMessage,
+} from "../conversations/conversation-store.js";
 import { isCompleted } from "../conversations/conversations.js";
 import { messageTypesOf } from "../conversations/messages.js";
 import { channelTypeOf, isAccountInUse } from "../conversations/recipients.js";

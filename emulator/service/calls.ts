@@ -1,6 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { JsonObject } from "../../provider/kernel/json.js";
-import { failureOf, HttpError, noResponse, readBody, reasonOf, type ServiceResponse, sendResponse, serialised } from "../http/exchange.js";
+import {
+  failureOf,
+  HttpError,
+  noResponse,
+  readBody,
+  reasonOf,
+  type ServiceResponse,
+  sendResponse,
+  serialised,
+} from "../http/exchange.js";
 import { assertScope, type RateLimiter, type ScopeLabel, type Tokens } from "./access.js";
 import { type EmulatorClock, timestamp } from "./clock.js";
 import { beforeOperation, type FaultRule, type Faults, sendWithFault } from "./faults.js";

@@ -1,6 +1,12 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { HttpError, readBytes, responseOf, type ServiceResponse, sendResponse } from "../http/exchange.js";
+import {
+  HttpError,
+  readBytes,
+  responseOf,
+  type ServiceResponse,
+  sendResponse,
+} from "../http/exchange.js";
 import type { TokenClaims, Tokens } from "../service/access.js";
 import { type CallLog, keptAnswer, logCall } from "../service/calls.js";
 import type { EmulatorClock } from "../service/clock.js";

@@ -1,4 +1,13 @@
-import { type Basis, type Definition, type Field, type Fields, type MemberRule, type NumberField, type ObjectField, outputFields } from "./define.js";
+import {
+  type Basis,
+  type Definition,
+  type Field,
+  type Fields,
+  type MemberRule,
+  type NumberField,
+  type ObjectField,
+  outputFields,
+} from "./define.js";
 import { defaultIn } from "./fields.js";
 import { isAutomatic } from "./kinds.js";
 

@@ -1,6 +1,22 @@
 import { isObject, type JsonObject, jsonIn, listAt, memberOf, objectOf } from "../kernel/json.js";
-import { holdsUnknown, isSecretValue, secretPathsBelow, undisclosed, unknownValue } from "../kernel/pulumi.js";
-import { type Definition, type Field, type Fields, identityOf, type ListField, type MapField, type MemberRule, type Members, outputFields } from "./define.js";
+import {
+  holdsUnknown,
+  isSecretValue,
+  secretPathsBelow,
+  undisclosed,
+  unknownValue,
+} from "../kernel/pulumi.js";
+import {
+  type Definition,
+  type Field,
+  type Fields,
+  identityOf,
+  type ListField,
+  type MapField,
+  type MemberRule,
+  type Members,
+  outputFields,
+} from "./define.js";
 
 /** The field with a name in a program, if there is one. */
 const fieldOf = (fields: Fields, name: string): Field | undefined =>

@@ -1,6 +1,14 @@
 import { isBlank, isObject, type JsonObject, memberOf } from "../kernel/json.js";
 import { undisclosed } from "../kernel/pulumi.js";
-import { type Field, type Fields, identityOf, type ListField, type MapField, type ObjectField, type TextField } from "./define.js";
+import {
+  type Field,
+  type Fields,
+  identityOf,
+  type ListField,
+  type MapField,
+  type ObjectField,
+  type TextField,
+} from "./define.js";
 import { defaultIn, holdsSecret } from "./fields.js";
 
 /**

@@ -2,7 +2,20 @@ import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
 import { environmentSecretsIn, unknownValue } from "../kernel/pulumi.js";
 import { abbreviated, nearestHint, quoted, valueSort } from "../kernel/text.js";
-import { type Field, type Fields, identityOf, idLength, keyLengths, type ListField, type MapField, type MemberRule, type Members, type NumberField, type ReferenceField, type TextField } from "./define.js";
+import {
+  type Field,
+  type Fields,
+  identityOf,
+  idLength,
+  keyLengths,
+  type ListField,
+  type MapField,
+  type MemberRule,
+  type Members,
+  type NumberField,
+  type ReferenceField,
+  type TextField,
+} from "./define.js";
 import { fieldsIn } from "./fields.js";
 import { withArticle } from "./kinds.js";
 

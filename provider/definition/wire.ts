@@ -1,6 +1,36 @@
-import { isBlank, isObject, type JsonObject, listAt, memberOf, objectOf, valueAt } from "../kernel/json.js";
-import { type Definition, type Field, type Fields, type ListField, type MapField, type MemberRule, type Members, object, type TextField } from "./define.js";
-import { addedMembers, contentsOf, defaultIn, fieldsByWireName, itemPath, keyOf, looksMasked, memberPath, membersOf, unwrapped, wireName } from "./fields.js";
+import {
+  isBlank,
+  isObject,
+  type JsonObject,
+  listAt,
+  memberOf,
+  objectOf,
+  valueAt,
+} from "../kernel/json.js";
+import {
+  type Definition,
+  type Field,
+  type Fields,
+  type ListField,
+  type MapField,
+  type MemberRule,
+  type Members,
+  object,
+  type TextField,
+} from "./define.js";
+import {
+  addedMembers,
+  contentsOf,
+  defaultIn,
+  fieldsByWireName,
+  itemPath,
+  keyOf,
+  looksMasked,
+  memberPath,
+  membersOf,
+  unwrapped,
+  wireName,
+} from "./fields.js";
 import { pairs, plainText } from "./meaning.js";
 
 // From a program's values to the service's JSON and back, and to what a PUT over a live object sends.

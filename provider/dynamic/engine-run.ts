@@ -1,11 +1,23 @@
 import type { Clock } from "../kernel/clock.js";
 import { assertNode } from "../kernel/node-version.js";
 import { ownerParts } from "../kernel/pulumi.js";
-import { type AccountSession, createRun, type Notify, type ObjectHolders, type Run, type RunEnvironment } from "../lifecycle/run.js";
+import {
+  type AccountSession,
+  createRun,
+  type Notify,
+  type ObjectHolders,
+  type Run,
+  type RunEnvironment,
+} from "../lifecycle/run.js";
 import { emulatedSettings } from "../service/emulated-settings.js";
 import { type Wait, waitText } from "../service/pace.js";
 import type { Plan } from "../service/plans.js";
-import { readSettings, type SettingSource, type Settings, settingLabel } from "../service/settings.js";
+import {
+  readSettings,
+  type SettingSource,
+  type Settings,
+  settingLabel,
+} from "../service/settings.js";
 import type { StatusLine } from "./status-line.js";
 
 /** Caches values that do not change while a process runs, by key; a failure is not cached. */

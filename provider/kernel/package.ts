@@ -1,7 +1,14 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ConversationError, type ConversationErrorCode } from "./errors.js";
-import { filledTexts, isObject, type JsonObject, parseJson, textAt, withoutUndefined } from "./json.js";
+import {
+  filledTexts,
+  isObject,
+  type JsonObject,
+  parseJson,
+  textAt,
+  withoutUndefined,
+} from "./json.js";
 
 export const packageName = "pulumi-conversation";
 

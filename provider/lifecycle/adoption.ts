@@ -6,7 +6,15 @@ import { assertId } from "../kernel/object-id.js";
 import { ownCommand, withAdvice } from "../kernel/package.js";
 import { unknownValue } from "../kernel/pulumi.js";
 import { connected } from "./account.js";
-import { isThisResource, type KnownObjects, originalMark, readMark, readWholeObject, seeObject, seeObjects } from "./ownership.js";
+import {
+  isThisResource,
+  type KnownObjects,
+  originalMark,
+  readMark,
+  readWholeObject,
+  seeObject,
+  seeObjects,
+} from "./ownership.js";
 import { assertNothingErased, type PutPlan, planPut } from "./put.js";
 import { describeObject, type Found, ownedElsewhere } from "./refusals.js";
 import { type Declared, labelOf, type Resource } from "./resource.js";

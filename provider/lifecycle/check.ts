@@ -6,7 +6,14 @@ import { fieldViolations, type Violation } from "../definition/violations.js";
 import { isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
-import { environmentSecretsIn, holdsUndisclosed, missingText, seenSecrets, unknownValue, withEnvironmentSecrets } from "../kernel/pulumi.js";
+import {
+  environmentSecretsIn,
+  holdsUndisclosed,
+  missingText,
+  seenSecrets,
+  unknownValue,
+  withEnvironmentSecrets,
+} from "../kernel/pulumi.js";
 import { inertOutput } from "../kernel/text.js";
 import { assignObject } from "./account.js";
 import { previewAdoption } from "./adoption.js";

@@ -3,7 +3,20 @@ import type { JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
 import { assignObject, declaredBefore } from "./account.js";
 import { findAdoptee } from "./adoption.js";
-import { assertNameFree, type ExistingObject, findExistingObject, findLeftovers, type KnownObjects, newSerial, readNeededStates, readWholeObject, removeLeftovers, type SeenObject, seeObject, seeObjects } from "./ownership.js";
+import {
+  assertNameFree,
+  type ExistingObject,
+  findExistingObject,
+  findLeftovers,
+  type KnownObjects,
+  newSerial,
+  readNeededStates,
+  readWholeObject,
+  removeLeftovers,
+  type SeenObject,
+  seeObject,
+  seeObjects,
+} from "./ownership.js";
 import { asWritten, desiredBody, desiredObject, holdsFields } from "./put.js";
 import { describeObject } from "./refusals.js";
 import { type Declared, outputsWith, recordOf } from "./resource.js";

@@ -7,7 +7,14 @@ import { type ConversationError, isConversationError } from "../kernel/errors.js
 import { isId } from "../kernel/object-id.js";
 import { ownerParts } from "../kernel/pulumi.js";
 import type { Listing, WireObject } from "../service/lists.js";
-import { ambiguousMark, type Found, nameTaken, ownedElsewhere, takenByProgram, unreadableList } from "./refusals.js";
+import {
+  ambiguousMark,
+  type Found,
+  nameTaken,
+  ownedElsewhere,
+  takenByProgram,
+  unreadableList,
+} from "./refusals.js";
 import { type Declared, labelOf, type Resource } from "./resource.js";
 import type { HeldObject, ObjectHolders } from "./run.js";
 import type { Holding, Mark, ResourceMark } from "./stack-states.js";

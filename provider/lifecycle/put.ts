@@ -4,7 +4,13 @@ import { sameFieldsMeaning } from "../definition/meaning.js";
 import { bodyOf, fieldsFromWire, writtenOver } from "../definition/wire.js";
 import { ConversationError } from "../kernel/errors.js";
 import { filledText, type JsonObject, withoutUndefined } from "../kernel/json.js";
-import { environmentSecretsIn, missingText, seenSecrets, undisclosed, withEnvironmentSecrets } from "../kernel/pulumi.js";
+import {
+  environmentSecretsIn,
+  missingText,
+  seenSecrets,
+  undisclosed,
+  withEnvironmentSecrets,
+} from "../kernel/pulumi.js";
 import { isUnclear } from "../service/collections.js";
 import type { WireObject } from "../service/lists.js";
 import { settingLabel } from "../service/settings.js";

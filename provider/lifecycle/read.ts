@@ -10,7 +10,13 @@ import { holdsUndisclosed } from "../kernel/pulumi.js";
 import type { WireObject } from "../service/lists.js";
 import { connected } from "./account.js";
 import { objectTime, originalMark, readMark } from "./ownership.js";
-import { type Declared, type ObjectRecord, outputsWith, type Resource, stateValues } from "./resource.js";
+import {
+  type Declared,
+  type ObjectRecord,
+  outputsWith,
+  type Resource,
+  stateValues,
+} from "./resource.js";
 
 export interface ReadResult {
   /** ID of the object; empty if the object certainly does not exist. */

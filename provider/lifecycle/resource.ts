@@ -1,8 +1,28 @@
 import type { Definition, Fields } from "../definition/define.js";
-import { changeFieldSecrets, fieldsWithSecrets, normaliseFields, secretTexts } from "../definition/fields.js";
+import {
+  changeFieldSecrets,
+  fieldsWithSecrets,
+  normaliseFields,
+  secretTexts,
+} from "../definition/fields.js";
 import { namingOf } from "../definition/kinds.js";
-import { filledText, filledTexts, type JsonObject, objectOf, withoutUndefined } from "../kernel/json.js";
-import { environmentSecretsIn, ownerParts, readableName, secretSignature, seenSecrets, undisclosed, unknownValue, withEnvironmentSecrets } from "../kernel/pulumi.js";
+import {
+  filledText,
+  filledTexts,
+  type JsonObject,
+  objectOf,
+  withoutUndefined,
+} from "../kernel/json.js";
+import {
+  environmentSecretsIn,
+  ownerParts,
+  readableName,
+  secretSignature,
+  seenSecrets,
+  undisclosed,
+  unknownValue,
+  withEnvironmentSecrets,
+} from "../kernel/pulumi.js";
 import type { WireObject } from "../service/lists.js";
 import type { AccountSession, ResourceIdentity, Run } from "./run.js";
 import type { ResourceMark } from "./stack-states.js";

@@ -2,7 +2,14 @@ import { changeFieldSecrets } from "../definition/fields.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { assignObject, declaredBefore } from "./account.js";
-import { findLeftovers, readWholeObject, removeLeftovers, type SeenObject, seeObject, seeObjects } from "./ownership.js";
+import {
+  findLeftovers,
+  readWholeObject,
+  removeLeftovers,
+  type SeenObject,
+  seeObject,
+  seeObjects,
+} from "./ownership.js";
 import { type PutPlan, planPut, putInPlace } from "./put.js";
 import { type Found, ownedElsewhere, takenByProgram } from "./refusals.js";
 import { type Declared, labelOf, type ObjectRecord, outputsWith } from "./resource.js";

@@ -1,9 +1,24 @@
 import { AsyncResource } from "node:async_hooks";
 import type { Clock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
-import { type Endpoint, endpointName, longestRefusedMs, retryAfterMs, type Wait } from "../service/pace.js";
+import {
+  type Endpoint,
+  endpointName,
+  longestRefusedMs,
+  retryAfterMs,
+  type Wait,
+} from "../service/pace.js";
 import type { HttpResponse } from "../service/transport.js";
-import { type Bucket, bucketAt, delayBucket, emptyBucket, fullBucket, isFull, type RateLimit, takeToken } from "./bucket.js";
+import {
+  type Bucket,
+  bucketAt,
+  delayBucket,
+  emptyBucket,
+  fullBucket,
+  isFull,
+  type RateLimit,
+  takeToken,
+} from "./bucket.js";
 import type { BucketStore } from "./bucket-store.js";
 
 interface QueueOptions {

@@ -5,7 +5,13 @@ import { type Plan, plans } from "../service/plans.js";
 import { type Settings, settingLabel } from "../service/settings.js";
 import { tokenEndpoint } from "../service/token.js";
 import { type RateLimit, shareLimit } from "./bucket.js";
-import { type BucketStore, bucketFilePath, fileBuckets, memoryBuckets, withLocalBuckets } from "./bucket-store.js";
+import {
+  type BucketStore,
+  bucketFilePath,
+  fileBuckets,
+  memoryBuckets,
+  withLocalBuckets,
+} from "./bucket-store.js";
 import { EndpointQueue } from "./endpoint-queue.js";
 import { conversationLimit, type EndpointLimit } from "./plan-rates.js";
 import { assertRedisPackage, redisBuckets, redisRefusal } from "./redis-buckets.js";

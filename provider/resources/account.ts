@@ -1,4 +1,13 @@
-import { defineResource, flag, map, namedFields, number, object, reference, text } from "../definition/define.js";
+import {
+  defineResource,
+  flag,
+  map,
+  namedFields,
+  number,
+  object,
+  reference,
+  text,
+} from "../definition/define.js";
 import { channel } from "./channel.js";
 import { orchestration } from "./orchestration.js";
 

@@ -1,4 +1,14 @@
-import { commonFields, defineResource, type Fields, flag, list, map, number, object, text } from "../definition/define.js";
+import {
+  commonFields,
+  defineResource,
+  type Fields,
+  flag,
+  list,
+  map,
+  number,
+  object,
+  text,
+} from "../definition/define.js";
 import { clientApplication } from "./client-application.js";
 
 /** The vendor's words for what a channel can transport. */

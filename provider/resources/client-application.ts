@@ -1,4 +1,12 @@
-import { defineResource, list, map, namedFields, object, reference, text } from "../definition/define.js";
+import {
+  defineResource,
+  list,
+  map,
+  namedFields,
+  object,
+  reference,
+  text,
+} from "../definition/define.js";
 import { authentication } from "./authentication.js";
 
 export const clientApplication = defineResource({

@@ -1,4 +1,13 @@
-import { type Fields, flag, idLength, list, map, number, object, text } from "../definition/define.js";
+import {
+  type Fields,
+  flag,
+  idLength,
+  list,
+  map,
+  number,
+  object,
+  text,
+} from "../definition/define.js";
 import { senderKinds } from "./message-types.js";
 
 // What can be sent, as the vendor describes it: the client checks it before a call, and writes it,

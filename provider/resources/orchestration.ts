@@ -1,4 +1,13 @@
-import { commonFields, defineResource, flag, list, number, object, reference, text } from "../definition/define.js";
+import {
+  commonFields,
+  defineResource,
+  flag,
+  list,
+  number,
+  object,
+  reference,
+  text,
+} from "../definition/define.js";
 import { clientApplication } from "./client-application.js";
 import { participant } from "./participant.js";
 

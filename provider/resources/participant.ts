@@ -1,4 +1,12 @@
-import { defineResource, list, map, namedFields, object, reference, text } from "../definition/define.js";
+import {
+  defineResource,
+  list,
+  map,
+  namedFields,
+  object,
+  reference,
+  text,
+} from "../definition/define.js";
 import { clientApplication } from "./client-application.js";
 
 export const participant = defineResource({

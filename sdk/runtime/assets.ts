@@ -3,7 +3,19 @@ import { basename } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { types } from "node:util";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
-import { type Asset, type AssetCalls, type AssetRequest, assertAsset, createAsset, deleteAsset, getAsset, largestAsset, type NewAsset, type SignedAddress, type StoredAsset } from "./asset-calls.js";
+import {
+  type Asset,
+  type AssetCalls,
+  type AssetRequest,
+  assertAsset,
+  createAsset,
+  deleteAsset,
+  getAsset,
+  largestAsset,
+  type NewAsset,
+  type SignedAddress,
+  type StoredAsset,
+} from "./asset-calls.js";
 import { inputInvalid } from "./caller-input.js";
 import type { ContentTransfer, SignedTransfer } from "./content-transfer.js";
 import { type CallOptions, callOptions, checkedOptions } from "./input-schemas.js";

@@ -2,9 +2,23 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { jsonIn } from "../../provider/kernel/json.js";
 import { durationText } from "../../provider/kernel/text.js";
-import { type AnyMessageType, furtherMessageTypes, isAnyMessageType, isSenderKind, type MessageTypesOf, messageTypes, type SenderKind, senderKinds } from "../../provider/resources/message-types.js";
+import {
+  type AnyMessageType,
+  furtherMessageTypes,
+  isAnyMessageType,
+  isSenderKind,
+  type MessageTypesOf,
+  messageTypes,
+  type SenderKind,
+  senderKinds,
+} from "../../provider/resources/message-types.js";
 import { failureReporter, type ReportFailure } from "./callback-failures.js";
-import { type CallbackOptions, completeOptions, credentialCheck, type MessageContext } from "./callback-options.js";
+import {
+  type CallbackOptions,
+  completeOptions,
+  credentialCheck,
+  type MessageContext,
+} from "./callback-options.js";
 import { inputInvalid, prepared } from "./caller-input.js";
 import { processMemory } from "./message-memory.js";
 import { MessageQueue, messageKey } from "./message-queue.js";

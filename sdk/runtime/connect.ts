@@ -10,14 +10,28 @@ import { clientParts } from "../../provider/service/connect.js";
 import type { Pace, Wait } from "../../provider/service/pace.js";
 import type { Plan } from "../../provider/service/plans.js";
 import type { RetryLimits } from "../../provider/service/retry.js";
-import { readSettings, type SettingKey, type Settings, settingNames, settingTable } from "../../provider/service/settings.js";
+import {
+  readSettings,
+  type SettingKey,
+  type Settings,
+  settingNames,
+  settingTable,
+} from "../../provider/service/settings.js";
 import { accessTokens } from "../../provider/service/token.js";
 import type { Method } from "../../provider/service/transport.js";
 import { type Assets, assetsOf } from "./assets.js";
 import { type CallHooks, harmlessHook, reportAttempts } from "./call-hooks.js";
 import { prepared } from "./caller-input.js";
 import { contentTransfer } from "./content-transfer.js";
-import { addressText, anyFunction, type CallOptions, callOptions, checkedInput, checkedOptions, jsonValue } from "./input-schemas.js";
+import {
+  addressText,
+  anyFunction,
+  type CallOptions,
+  callOptions,
+  checkedInput,
+  checkedOptions,
+  jsonValue,
+} from "./input-schemas.js";
 import { type Conversations, conversationsOf, type Messages, messagesOf } from "./messages.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;

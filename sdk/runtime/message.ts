@@ -1,7 +1,19 @@
 import { z } from "zod";
 import type { JsonObject } from "../../provider/kernel/json.js";
-import type { contactSubTypes, contactTypes, contactWords } from "../../provider/resources/message-fields.js";
-import { type FurtherMessageType, isOwnMessageType, type MessageType, type MessageTypesOf, type OwnMessageType, type SenderKind, type SendersOf } from "../../provider/resources/message-types.js";
+import type {
+  contactSubTypes,
+  contactTypes,
+  contactWords,
+} from "../../provider/resources/message-fields.js";
+import {
+  type FurtherMessageType,
+  isOwnMessageType,
+  type MessageType,
+  type MessageTypesOf,
+  type OwnMessageType,
+  type SenderKind,
+  type SendersOf,
+} from "../../provider/resources/message-types.js";
 import { jsonObject, jsonValue } from "./input-schemas.js";
 
 const notEmpty = "must not be empty";

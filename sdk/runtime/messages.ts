@@ -4,15 +4,54 @@ import { normaliseFields } from "../../provider/definition/fields.js";
 import { fieldViolations, isHttpUrl } from "../../provider/definition/violations.js";
 import { fieldsToWire } from "../../provider/definition/wire.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
-import { isObject, type JsonObject, listAt, objectOf, objectsIn, textAt, valueAt, withoutUndefined } from "../../provider/kernel/json.js";
-import { fileMembers, messageFields, metadataFields, mostInCall, programMessageFields } from "../../provider/resources/message-fields.js";
-import { type AnyMessageType, furtherMessageTypes, isAnyMessageType, isAvailability, isDeletion, isMessageType, isSenderKind, maySend, messageTypes, needsParent, type SenderKind, type SendersOf, senderKinds, sendersOf } from "../../provider/resources/message-types.js";
+import {
+  isObject,
+  type JsonObject,
+  listAt,
+  objectOf,
+  objectsIn,
+  textAt,
+  valueAt,
+  withoutUndefined,
+} from "../../provider/kernel/json.js";
+import {
+  fileMembers,
+  messageFields,
+  metadataFields,
+  mostInCall,
+  programMessageFields,
+} from "../../provider/resources/message-fields.js";
+import {
+  type AnyMessageType,
+  furtherMessageTypes,
+  isAnyMessageType,
+  isAvailability,
+  isDeletion,
+  isMessageType,
+  isSenderKind,
+  maySend,
+  messageTypes,
+  needsParent,
+  type SenderKind,
+  type SendersOf,
+  senderKinds,
+  sendersOf,
+} from "../../provider/resources/message-types.js";
 import type { Request } from "../../provider/service/client.js";
 import { runtimeOperations } from "../../provider/service/operations.js";
 import { endpointName } from "../../provider/service/pace.js";
 import { prepared, refusalDetails } from "./caller-input.js";
 import { type CallOptions, callOptions, checkedInput, violations } from "./input-schemas.js";
-import { type ConversationReference, type FirstMessage, type Message, type MessageOf, type OtherMessage, type Reply, type Sender, schemaFor } from "./message.js";
+import {
+  type ConversationReference,
+  type FirstMessage,
+  type Message,
+  type MessageOf,
+  type OtherMessage,
+  type Reply,
+  type Sender,
+  schemaFor,
+} from "./message.js";
 import { type ReceivedMessage, receivedMessage } from "./received-message.js";
 
 /** @param which such as `message 2` */

@@ -1,6 +1,18 @@
-import { isObject, type JsonObject, jsonIn, objectsIn, textAt, valueAt, withoutUndefined } from "../../provider/kernel/json.js";
+import {
+  isObject,
+  type JsonObject,
+  jsonIn,
+  objectsIn,
+  textAt,
+  valueAt,
+  withoutUndefined,
+} from "../../provider/kernel/json.js";
 import { contentForms } from "../../provider/resources/message-fields.js";
-import { type MessageType, type SenderKind, senderFromWire } from "../../provider/resources/message-types.js";
+import {
+  type MessageType,
+  type SenderKind,
+  senderFromWire,
+} from "../../provider/resources/message-types.js";
 
 /** A party to a conversation, as the service describes it. */
 export interface Party {

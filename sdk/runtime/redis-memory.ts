@@ -1,6 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
-import { assertRedisPackage, connectRedis, type RedisClient, redisRefusal } from "../../provider/pacing/redis-buckets.js";
+import {
+  assertRedisPackage,
+  connectRedis,
+  type RedisClient,
+  redisRefusal,
+} from "../../provider/pacing/redis-buckets.js";
 import { redisAddress } from "../../provider/service/settings.js";
 import { inputInvalid, prepared } from "./caller-input.js";
 import type { MessageMemory } from "./message-memory.js";

@@ -1,15 +1,43 @@
 import type { PulumiFn, Stack } from "@pulumi/pulumi/automation/index.js";
 import type { Forecast } from "../../cli/forecast/forecast-schema.js";
-import { type DeliveryEntry, type Emulator, type StoredObject, startEmulator } from "../../emulator/index.js";
+import {
+  type DeliveryEntry,
+  type Emulator,
+  type StoredObject,
+  startEmulator,
+} from "../../emulator/index.js";
 import { objectsIn, textAt } from "../../provider/kernel/json.js";
 import { assertNode } from "../../provider/kernel/node-version.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import { type ConversationClient, connect } from "../runtime/connect.js";
 import { type CallbackServer, startCallbackServer, tokenAnswers } from "./callback-server.js";
-import { assertCalls, assertNoObjectLike, deliveryLike, type ExpectedCalls, type ExpectedDelivery, type HubCall, HubRecords, kindCalled, noDelivery, objectLike, plainAddress, StackFailure } from "./checks.js";
-import type { EmulatedStackOptions, PulumiCommandName, PulumiStack, StackRun } from "./pulumi-stack.js";
+import {
+  assertCalls,
+  assertNoObjectLike,
+  deliveryLike,
+  type ExpectedCalls,
+  type ExpectedDelivery,
+  type HubCall,
+  HubRecords,
+  kindCalled,
+  noDelivery,
+  objectLike,
+  plainAddress,
+  StackFailure,
+} from "./checks.js";
+import type {
+  EmulatedStackOptions,
+  PulumiCommandName,
+  PulumiStack,
+  StackRun,
+} from "./pulumi-stack.js";
 import type { ForecastLimits } from "./stack-forecast.js";
-import { EmulatedTime, type TestConversation, type TestConversationStart, testConversation } from "./test-conversation.js";
+import {
+  EmulatedTime,
+  type TestConversation,
+  type TestConversationStart,
+  testConversation,
+} from "./test-conversation.js";
 
 /**
  * A Pulumi program applied to its own emulator. A method throws a StackFailure if its Pulumi run

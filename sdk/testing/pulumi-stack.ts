@@ -11,7 +11,14 @@ import {
   type Stack,
 } from "@pulumi/pulumi/automation/index.js";
 import { privateFolder } from "../../cli/pulumi/own-folders.js";
-import { findProgram, inspectPulumi, LEAST_PULUMI, ownPulumi, pulumiHomeIn, writtenOnce } from "../../cli/pulumi/pulumi-cli.js";
+import {
+  findProgram,
+  inspectPulumi,
+  LEAST_PULUMI,
+  ownPulumi,
+  pulumiHomeIn,
+  writtenOnce,
+} from "../../cli/pulumi/pulumi-cli.js";
 import type { Emulator, EmulatorOptions } from "../../emulator/index.js";
 import { describeSettings, settingNames } from "../../provider/service/settings.js";
 import type { ConversationClient } from "../runtime/connect.js";

@@ -2,7 +2,11 @@ import { type ConditionOptions, forecast, givenConditions } from "../../cli/fore
 import { duration, forecastReport } from "../../cli/forecast/forecast-report.js";
 import type { Forecast } from "../../cli/forecast/forecast-schema.js";
 import type { ForecastOperation } from "../../cli/forecast/operations.js";
-import { resourcesInState, type StackExport, stackExportIn } from "../../cli/pulumi/stack-documents.js";
+import {
+  resourcesInState,
+  type StackExport,
+  stackExportIn,
+} from "../../cli/pulumi/stack-documents.js";
 import { assertionError } from "./checks.js";
 
 /** Which run to forecast, under which conditions, and its limits. An omitted limit means no limit. */

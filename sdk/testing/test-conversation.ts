@@ -4,9 +4,20 @@ import { z } from "zod";
 import type { DeliveryEntry, Emulator } from "../../emulator/index.js";
 import { withoutUndefined } from "../../provider/kernel/json.js";
 import { abbreviated } from "../../provider/kernel/text.js";
-import type { ConversationSide, MessageType, SenderKind } from "../../provider/resources/message-types.js";
+import type {
+  ConversationSide,
+  MessageType,
+  SenderKind,
+} from "../../provider/resources/message-types.js";
 import type { ConversationClient } from "../runtime/connect.js";
-import type { Customer, FirstMessage, Message, NewConversation, Reply, Sender } from "../runtime/message.js";
+import type {
+  Customer,
+  FirstMessage,
+  Message,
+  NewConversation,
+  Reply,
+  Sender,
+} from "../runtime/message.js";
 import type { Sent } from "../runtime/messages.js";
 import type { Party, ReceivedMessage } from "../runtime/received-message.js";
 import { assertionError, differences, type HubRecords, shown } from "./checks.js";

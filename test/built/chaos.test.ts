@@ -3,7 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CliProject, cliProject, withoutPace } from "../support/cli-project.js";
 import { doorOfTests, doors } from "../support/door.js";
 import { killTree } from "../support/processes.js";
-import { type StrictService, startStrictService, type WriteFault } from "../support/strict-service.js";
+import {
+  type StrictService,
+  startStrictService,
+  type WriteFault,
+} from "../support/strict-service.js";
 
 /*
  * Rounds of a changing program on a service that shares no code with the emulator, with faults of its own and kills:

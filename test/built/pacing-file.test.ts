@@ -2,7 +2,12 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type LimitedService, limitedService, longestMs, together } from "../pacing/support/processes.js";
+import {
+  type LimitedService,
+  limitedService,
+  longestMs,
+  together,
+} from "../pacing/support/processes.js";
 
 let folder = "";
 let service: LimitedService | undefined;

@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type LimitedService, limitedService, longestMs, together } from "../pacing/support/processes.js";
+import {
+  type LimitedService,
+  limitedService,
+  longestMs,
+  together,
+} from "../pacing/support/processes.js";
 import { type RedisServer, startRedis } from "../pacing/support/redis-server.js";
 
 let redis: RedisServer | undefined;

@@ -2,7 +2,11 @@ import { startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { providerToken } from "../../provider/kernel/pulumi.js";
-import { type EmulatedProject, emulatedProject, killCreation } from "../support/emulated-project.js";
+import {
+  type EmulatedProject,
+  emulatedProject,
+  killCreation,
+} from "../support/emulated-project.js";
 import { EmulatorControl } from "../support/emulator-control.js";
 
 /* A program may give a provider the address of an account: every command looks there, or leaves it alone. */

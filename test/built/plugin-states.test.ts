@@ -1,7 +1,11 @@
 import { afterEach, expect, test } from "vitest";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { pluginToken, providerToken } from "../../provider/kernel/pulumi.js";
-import { type EmulatedProject, emulatedProject, killCreation } from "../support/emulated-project.js";
+import {
+  type EmulatedProject,
+  emulatedProject,
+  killCreation,
+} from "../support/emulated-project.js";
 
 /* What becomes of the objects of a state whose provider changes: another version, another stack. */
 

@@ -5,7 +5,11 @@ import { pointerTo, unknownValue } from "../../provider/kernel/pulumi.js";
 import { resources } from "../../provider/resources/index.js";
 import { handedBack } from "../support/door.js";
 import { bound } from "../support/forms.js";
-import { type Properties, type ProviderServer, startProviderServer } from "../support/provider-server.js";
+import {
+  type Properties,
+  type ProviderServer,
+  startProviderServer,
+} from "../support/provider-server.js";
 import { type StrictService, startStrictService } from "../support/strict-service.js";
 
 const properties = (kind: string, name: string, values: Properties): Properties => ({

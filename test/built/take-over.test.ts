@@ -10,7 +10,11 @@ import { guideCommands, guidePrograms } from "../support/guide-commands.js";
 import { leakingFiles } from "../support/left-behind.js";
 import { type OddAccount, oddAccount, oddCanary, oddId } from "../support/odd-account.js";
 import { killTree } from "../support/processes.js";
-import { type ShownSecrets, type StrictService, startStrictService } from "../support/strict-service.js";
+import {
+  type ShownSecrets,
+  type StrictService,
+  startStrictService,
+} from "../support/strict-service.js";
 import { shellScript } from "../support/temporary-folder.js";
 import { toolLine } from "../support/tool-process.js";
 

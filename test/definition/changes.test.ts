@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { changesOf } from "../../provider/definition/changes.js";
-import { type ChangeValue, changeInside, changeMembers, valuesIn } from "../../provider/definition/fields.js";
+import {
+  type ChangeValue,
+  changeInside,
+  changeMembers,
+  valuesIn,
+} from "../../provider/definition/fields.js";
 import { sameMeaning } from "../../provider/definition/meaning.js";
 import { fieldsFromWire } from "../../provider/definition/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";

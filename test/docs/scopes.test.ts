@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
 import { resources } from "../../provider/resources/index.js";
-import { type Operation, runtimeOperations, scopes, setUpActions, setUpOperation } from "../../provider/service/operations.js";
+import {
+  type Operation,
+  runtimeOperations,
+  scopes,
+  setUpActions,
+  setUpOperation,
+} from "../../provider/service/operations.js";
 import { readPage } from "./pages.js";
 
 const section =

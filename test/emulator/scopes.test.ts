@@ -1,6 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runtimeOperations, type ScopeLabel, scopes, setUpOperations } from "../support/specification.js";
+import {
+  runtimeOperations,
+  type ScopeLabel,
+  scopes,
+  setUpOperations,
+} from "../support/specification.js";
 import { type Running, start } from "./running.js";
 
 let service: Running;

@@ -1,7 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ExplainedAccount, explain, type MessageRoute, setUpObjects } from "../../cli/explain/explanation.js";
+import {
+  type ExplainedAccount,
+  explain,
+  type MessageRoute,
+  setUpObjects,
+} from "../../cli/explain/explanation.js";
 import { objectInputs } from "../../cli/inventory/object-inputs.js";
 import { startEmulator } from "../../emulator/index.js";
 import { neutralVendor } from "../../provider/definition/wire.js";

@@ -1,4 +1,10 @@
-import { type HttpRequest, type HttpResponse, httpTransport, type Transport, TransportFailure } from "../../provider/service/transport.js";
+import {
+  type HttpRequest,
+  type HttpResponse,
+  httpTransport,
+  type Transport,
+  TransportFailure,
+} from "../../provider/service/transport.js";
 import type { CallFault } from "./scenario.js";
 
 /** The process is gone: nothing is answered any more, and nobody listens. */

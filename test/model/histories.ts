@@ -1,5 +1,20 @@
 import fc from "fast-check";
-import { type Adoption, type ByHand, type CallFault, type Hooks, type ModelResource, type ModelSetting, type ModelStep, modelResources, type Name, names, type Scenario, type StateEdit, texts, type Up } from "./scenario.js";
+import {
+  type Adoption,
+  type ByHand,
+  type CallFault,
+  type Hooks,
+  type ModelResource,
+  type ModelSetting,
+  type ModelStep,
+  modelResources,
+  type Name,
+  names,
+  type Scenario,
+  type StateEdit,
+  texts,
+  type Up,
+} from "./scenario.js";
 
 const name = fc.constantFrom(...names);
 const stack = fc.constantFrom<0 | 1>(0, 0, 0, 1);

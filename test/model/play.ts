@@ -13,7 +13,13 @@ import { faultyTransport, Killed } from "./faulty-transport.js";
 import { withOddObjects } from "./odd-objects.js";
 import { killed } from "./one-run.js";
 import { playScenario } from "./played-scenario.js";
-import { type ModelSetting, movingStacks, plainSetting, type Scenario, type StateEdit } from "./scenario.js";
+import {
+  type ModelSetting,
+  movingStacks,
+  plainSetting,
+  type Scenario,
+  type StateEdit,
+} from "./scenario.js";
 import type { EngineStep, RunEnding, Stacks, Took } from "./stacks.js";
 import { editStates, sightOf } from "./state-edits.js";
 import { ThirdParty } from "./third-party.js";

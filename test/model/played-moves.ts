@@ -8,7 +8,13 @@ import { Console, type LiveObject } from "./console.js";
 import type { MovingHistory } from "./moves.js";
 import { killed } from "./one-run.js";
 import { ModelStacks, type ModelStage } from "./play.js";
-import { type ModelResource, modelResources, type Name, plainSetting, type StateEdit } from "./scenario.js";
+import {
+  type ModelResource,
+  modelResources,
+  type Name,
+  plainSetting,
+  type StateEdit,
+} from "./scenario.js";
 import type { EngineUp, RunEnding, Stacks, Took } from "./stacks.js";
 import { movedName, siblingOf } from "./state-edits.js";
 import { declaredInputs, shownPlace } from "./values.js";

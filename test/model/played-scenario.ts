@@ -1,10 +1,32 @@
 import type { Settings } from "../../provider/service/settings.js";
 import { type Adopted, adoptionOf, judgeRun } from "./one-run.js";
 import { Rescue } from "./rescue.js";
-import { type ByHand, type ModelResource, type ModelSetting, type ModelStep, modelResources, type Name, names, plainSetting, type Scenario, type StateEdit, type Up } from "./scenario.js";
+import {
+  type ByHand,
+  type ModelResource,
+  type ModelSetting,
+  type ModelStep,
+  modelResources,
+  type Name,
+  names,
+  plainSetting,
+  type Scenario,
+  type StateEdit,
+  type Up,
+} from "./scenario.js";
 import type { EngineStep, EngineUp, RunEnding, Stacks, Took } from "./stacks.js";
 import type { ThirdParty } from "./third-party.js";
-import { doubledObjects, foreignHeld, type HeldEntry, isMarked, judge, type Known, lost, mayLackMark, shared } from "./verdict.js";
+import {
+  doubledObjects,
+  foreignHeld,
+  type HeldEntry,
+  isMarked,
+  judge,
+  type Known,
+  lost,
+  mayLackMark,
+  shared,
+} from "./verdict.js";
 
 const cleanRounds = 10;
 const both = [0, 1] as const;

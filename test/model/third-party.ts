@@ -8,7 +8,15 @@ import type { Settings } from "../../provider/service/settings.js";
 import { humanText, type Member, memberAt, members, withValue } from "./by-hand.js";
 import type { Console, Live, LiveObject } from "./console.js";
 import { type ByHand, modelResources, type Name } from "./scenario.js";
-import { isPlain, laterMs, membersLeftOn, nameMember, type Own, type SetMember, textOf } from "./set-by-hand.js";
+import {
+  isPlain,
+  laterMs,
+  membersLeftOn,
+  nameMember,
+  type Own,
+  type SetMember,
+  textOf,
+} from "./set-by-hand.js";
 import { declaredInputs } from "./values.js";
 import type { HeldEntry } from "./verdict.js";
 

@@ -3,7 +3,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createServer } from "node:tls";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { type BucketStore, bucketFilePath, fileBuckets, memoryBuckets } from "../../provider/pacing/bucket-store.js";
+import {
+  type BucketStore,
+  bucketFilePath,
+  fileBuckets,
+  memoryBuckets,
+} from "../../provider/pacing/bucket-store.js";
 import { pacedCalls, sharedBuckets } from "../../provider/pacing/pacer.js";
 import { connectRedis, redisBuckets } from "../../provider/pacing/redis-buckets.js";
 import { JumpingClock } from "../service/support/clocks.js";

@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { TrueBucket } from "../../bench/true-bucket.js";
-import { bucketAt, emptyBucket, fullBucket, parseBucket, type RateLimit, takeToken } from "../../provider/pacing/bucket.js";
+import {
+  bucketAt,
+  emptyBucket,
+  fullBucket,
+  parseBucket,
+  type RateLimit,
+  takeToken,
+} from "../../provider/pacing/bucket.js";
 
 const limit: RateLimit = { periodMs: 2000, burst: 3 };
 

@@ -5,7 +5,18 @@ import { VirtualTime } from "../../bench/virtual-time.js";
 import { pacedCalls, unlimitedBurst } from "../../provider/pacing/pacer.js";
 import type { Endpoint, Wait } from "../../provider/service/pace.js";
 import { tokenEndpoint } from "../../provider/service/token.js";
-import { alone, answering, calling, create, makeCalls, ok, others, pacer, refusedWith, series } from "./support/simulation.js";
+import {
+  alone,
+  answering,
+  calling,
+  create,
+  makeCalls,
+  ok,
+  others,
+  pacer,
+  refusedWith,
+  series,
+} from "./support/simulation.js";
 
 const read: Endpoint = { method: "GET", template: "/channels/{id}" };
 const line = { roundTripMs: 20 };

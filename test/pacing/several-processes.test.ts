@@ -2,7 +2,11 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import { VirtualTime } from "../../bench/virtual-time.js";
-import { type BucketStore, fileBuckets, memoryBuckets } from "../../provider/pacing/bucket-store.js";
+import {
+  type BucketStore,
+  fileBuckets,
+  memoryBuckets,
+} from "../../provider/pacing/bucket-store.js";
 import { redisBuckets } from "../../provider/pacing/redis-buckets.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { FakeRedis } from "./support/fake-redis.js";

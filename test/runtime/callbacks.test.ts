@@ -1,7 +1,17 @@
 import { expect, test } from "vitest";
 import { conversationApp, type MessageMemory } from "../../sdk/runtime/index.js";
 import { ManualClock, nextTurn } from "../service/support/clocks.js";
-import { ask, bodyWith, call, inConversation, message, never, progressed, receiver, right } from "./support/callback-calls.js";
+import {
+  ask,
+  bodyWith,
+  call,
+  inConversation,
+  message,
+  never,
+  progressed,
+  receiver,
+  right,
+} from "./support/callback-calls.js";
 
 test("version v3 is understood", async () => {
   const { deliver, received } = receiver({ platformName: "acme" });

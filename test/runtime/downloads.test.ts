@@ -1,7 +1,17 @@
 import type { ServerResponse } from "node:http";
 import { expect, test, vi } from "vitest";
 import { status } from "./support/asset-hub.js";
-import { about, bytes, giveUpAll, hubWith, newController, repeated, stuck, times, worksAtOnce } from "./support/many-transfers.js";
+import {
+  about,
+  bytes,
+  giveUpAll,
+  hubWith,
+  newController,
+  repeated,
+  stuck,
+  times,
+  worksAtOnce,
+} from "./support/many-transfers.js";
 
 const sends =
   (content: Uint8Array, headers: Record<string, string | number> = {}) =>

@@ -1,6 +1,13 @@
 import { expect, test } from "vitest";
 import { objectsIn, textAt, valueAt } from "../../provider/kernel/json.js";
-import { isConversationOver, type Message, maySend, messageTypes, type SenderKind, senderKinds } from "../../sdk/runtime/index.js";
+import {
+  isConversationOver,
+  type Message,
+  maySend,
+  messageTypes,
+  type SenderKind,
+  senderKinds,
+} from "../../sdk/runtime/index.js";
 import { failureOf } from "../service/support/connected.js";
 import { inTurn, json } from "../service/support/fake-hub.js";
 import { messageSenders, senders } from "../support/specification.js";

@@ -1,6 +1,11 @@
 import { createHash } from "node:crypto";
 import { afterEach, expect, test, vi } from "vitest";
-import { type CodeExchange, codeFromRedirect, exchangeCode, startAuthorization } from "../../sdk/runtime/pkce.js";
+import {
+  type CodeExchange,
+  codeFromRedirect,
+  exchangeCode,
+  startAuthorization,
+} from "../../sdk/runtime/pkce.js";
 
 afterEach(() => void vi.unstubAllGlobals());
 

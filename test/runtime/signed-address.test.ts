@@ -1,7 +1,11 @@
 import type { lookup } from "node:dns";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { contentTransfer } from "../../sdk/runtime/content-transfer.js";
-import { checkSignedAddress, isPrivateAddress, publicLookup } from "../../sdk/runtime/signed-address.js";
+import {
+  checkSignedAddress,
+  isPrivateAddress,
+  publicLookup,
+} from "../../sdk/runtime/signed-address.js";
 import { AssetHub, status } from "./support/asset-hub.js";
 
 const far = "https://hub.example.com/conversation/v3";

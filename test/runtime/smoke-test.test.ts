@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
 import { isObject } from "../../provider/kernel/json.js";
-import { type ConnectionSettings, type SmokeTestOptions, smokeTest } from "../../sdk/runtime/index.js";
+import {
+  type ConnectionSettings,
+  type SmokeTestOptions,
+  smokeTest,
+} from "../../sdk/runtime/index.js";
 import { type Hub, type HubOptions, hub } from "../emulator-runtime/hub.js";
 import { failureOf } from "../service/support/connected.js";
 

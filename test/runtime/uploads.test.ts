@@ -6,7 +6,15 @@ import { expect, test, vi } from "vitest";
 import { type ContentSource, largestAsset, type UploadOptions } from "../../sdk/runtime/index.js";
 import { folderOfFile } from "../support/temporary-folder.js";
 import { AssetHub, status } from "./support/asset-hub.js";
-import { giveUpAll, hubWith, named, newController, repeated, times, worksAtOnce } from "./support/many-transfers.js";
+import {
+  giveUpAll,
+  hubWith,
+  named,
+  newController,
+  repeated,
+  times,
+  worksAtOnce,
+} from "./support/many-transfers.js";
 
 const folder = folderOfFile();
 

@@ -1,7 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { accountProtected, noBasicAuthentication, noClearSecrets, notificationAddress, secureCallbacks } from "../../sdk/policies/conversation-policies.js";
+import {
+  accountProtected,
+  noBasicAuthentication,
+  noClearSecrets,
+  notificationAddress,
+  secureCallbacks,
+} from "../../sdk/policies/conversation-policies.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { type Props, resource, seen, seenIn } from "./support/policy-resources.js";
 

@@ -7,7 +7,13 @@ import type {
   ReadResponse,
   UpdateResponse,
 } from "@pulumi/pulumi/proto/provider_pb.js";
-import { Empty, grpc, messages, providerServices, valuesOf } from "../../provider/plugin/protocol.js";
+import {
+  Empty,
+  grpc,
+  messages,
+  providerServices,
+  valuesOf,
+} from "../../provider/plugin/protocol.js";
 import { requestOf } from "./engine-requests.js";
 
 type Json = Record<string, unknown>;

@@ -4,7 +4,11 @@ import { delimiter, join } from "node:path";
 import { CommandFailure, messageOf } from "../../cli/command.js";
 import { lockFolder, makeFolder } from "../../cli/get-pulumi/cached-folder.js";
 import { release } from "../../cli/get-pulumi/get-pulumi.js";
-import { buildGoPrograms, type FetchOptions, type GoProgram } from "../../cli/get-pulumi/go-modules.js";
+import {
+  buildGoPrograms,
+  type FetchOptions,
+  type GoProgram,
+} from "../../cli/get-pulumi/go-modules.js";
 import { cacheFolder, ownCacheFolder } from "../../cli/pulumi/own-folders.js";
 import { findProgram, hostLimits, type PulumiCli } from "../../cli/pulumi/pulumi-cli.js";
 import { packageRoot } from "../../provider/kernel/package.js";

@@ -5,14 +5,34 @@ import { text } from "node:stream/consumers";
 import { z } from "zod";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { setUpOrder } from "../../provider/definition/kinds.js";
-import { parentsIn, pluginToken, providerToken, tokenParts, typeToken, urnParts } from "../../provider/kernel/pulumi.js";
+import {
+  parentsIn,
+  pluginToken,
+  providerToken,
+  tokenParts,
+  typeToken,
+  urnParts,
+} from "../../provider/kernel/pulumi.js";
 import { resources } from "../../provider/resources/index.js";
-import type { HttpRequest, HttpResponse, Method, Transport } from "../../provider/service/transport.js";
+import type {
+  HttpRequest,
+  HttpResponse,
+  Method,
+  Transport,
+} from "../../provider/service/transport.js";
 import { faultyTransport } from "../model/faulty-transport.js";
 import type { MovingHistory } from "../model/moves.js";
 import { type ModelStage, openStage, playWith } from "../model/play.js";
 import { playMovesWith } from "../model/played-moves.js";
-import { modelResources, movingStacks, type Name, partsOf, type Scenario, type StateEdit, urnOfName } from "../model/scenario.js";
+import {
+  modelResources,
+  movingStacks,
+  type Name,
+  partsOf,
+  type Scenario,
+  type StateEdit,
+  urnOfName,
+} from "../model/scenario.js";
 import type { EngineStep, EngineUp, RunEnding, Stacks, Took } from "../model/stacks.js";
 import { movedName, siblingOf } from "../model/state-edits.js";
 import { declaredInputs } from "../model/values.js";

@@ -1,6 +1,18 @@
 import { bodies } from "../definition/vendor-facts.js";
 import { listKeys } from "./specification.js";
-import { type Check, flag, form, id, list, membersOf, number, object, oneOf, text, words } from "./wire-checks.js";
+import {
+  type Check,
+  flag,
+  form,
+  id,
+  list,
+  membersOf,
+  number,
+  object,
+  oneOf,
+  text,
+  words,
+} from "./wire-checks.js";
 
 // What the vendor's description of 2026-02-19 says of the 35 operations and of the callbacks, by hand:
 // nothing here comes from the client or the emulator.

@@ -2,7 +2,11 @@ import { onTestFinished } from "vitest";
 import type { EmulatorOptions } from "../../emulator/index.js";
 import { connect } from "../../sdk/runtime/connect.js";
 import { HubRecords } from "../../sdk/testing/checks.js";
-import { EmulatedTime, type TestConversation, testConversation } from "../../sdk/testing/test-conversation.js";
+import {
+  EmulatedTime,
+  type TestConversation,
+  testConversation,
+} from "../../sdk/testing/test-conversation.js";
 import { type Hub, hub } from "../emulator-runtime/hub.js";
 
 /** What a test conversation needs, without Pulumi. */

@@ -1,4 +1,15 @@
-import { commonFields, type Definition, defineResource, flag, list, map, number, object, reference, text } from "../../../provider/definition/define.js";
+import {
+  commonFields,
+  type Definition,
+  defineResource,
+  flag,
+  list,
+  map,
+  number,
+  object,
+  reference,
+  text,
+} from "../../../provider/definition/define.js";
 import { resources } from "../../../provider/resources/index.js";
 import { participant } from "../../../provider/resources/participant.js";
 

@@ -1,5 +1,11 @@
 import fc from "fast-check";
-import { type Field, type Fields, identityOf, type MemberRule, type TextField } from "../../../provider/definition/define.js";
+import {
+  type Field,
+  type Fields,
+  identityOf,
+  type MemberRule,
+  type TextField,
+} from "../../../provider/definition/define.js";
 import { isObject, type JsonObject, objectOf } from "../../../provider/kernel/json.js";
 
 const words = fc.string({ unit: fc.constantFrom(..."abzé5 \n"), minLength: 1, maxLength: 8 });

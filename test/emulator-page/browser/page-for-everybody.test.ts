@@ -5,7 +5,13 @@ import { describe, expect } from "vitest";
 import { callbackServer } from "../../emulator-runtime/callback-server.js";
 import { browserTests } from "../support/browser-tests.js";
 import { openPage } from "../support/opened-page.js";
-import { hugeAccount, messageTo, sampleSnapshot, sendAsset, smallAccount } from "../support/sample-account.js";
+import {
+  hugeAccount,
+  messageTo,
+  sampleSnapshot,
+  sendAsset,
+  smallAccount,
+} from "../support/sample-account.js";
 
 const inBrowser = browserTests();
 

@@ -3,7 +3,17 @@ import { isObject } from "../../../provider/kernel/json.js";
 import { channel } from "../../../provider/resources/channel.js";
 import { kiosk } from "../../lifecycle/steps.js";
 import { handedBack } from "../../support/door.js";
-import { type Arrange, always, done, everywhere, fails, faulty, type Group, type OwnCell, row } from "../support/cell.js";
+import {
+  type Arrange,
+  always,
+  done,
+  everywhere,
+  fails,
+  faulty,
+  type Group,
+  type OwnCell,
+  row,
+} from "../support/cell.js";
 import { checked, create } from "../support/resource.js";
 import type { Stage } from "../support/stage.js";
 import type { Passing } from "../support/wire.js";

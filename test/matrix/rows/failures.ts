@@ -2,7 +2,18 @@ import { createServer, type Socket } from "node:net";
 import { expect } from "vitest";
 import { participant } from "../../../provider/resources/participant.js";
 import { listenHere, portOf } from "../../support/loopback-server.js";
-import { type Arrange, always, done, type Endings, everywhere, fails, faulty, type Group, type Row, row } from "../support/cell.js";
+import {
+  type Arrange,
+  always,
+  done,
+  type Endings,
+  everywhere,
+  fails,
+  faulty,
+  type Group,
+  type Row,
+  row,
+} from "../support/cell.js";
 import { create } from "../support/resource.js";
 import type { Stage } from "../support/stage.js";
 

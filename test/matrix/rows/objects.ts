@@ -2,8 +2,26 @@ import { expect } from "vitest";
 import { channel } from "../../../provider/resources/channel.js";
 import { orchestration } from "../../../provider/resources/orchestration.js";
 import { kiosk } from "../../lifecycle/steps.js";
-import { type Arrange, always, done, type Ending, everywhere, fails, type Group, type OwnCell, row } from "../support/cell.js";
-import { acceptAnyReference, checked, create, type Entry, flow, type Json, someId } from "../support/resource.js";
+import {
+  type Arrange,
+  always,
+  done,
+  type Ending,
+  everywhere,
+  fails,
+  type Group,
+  type OwnCell,
+  row,
+} from "../support/cell.js";
+import {
+  acceptAnyReference,
+  checked,
+  create,
+  type Entry,
+  flow,
+  type Json,
+  someId,
+} from "../support/resource.js";
 import type { Stage } from "../support/stage.js";
 import type { Passing } from "../support/wire.js";
 

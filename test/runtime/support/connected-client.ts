@@ -1,4 +1,9 @@
-import { type ConnectionOptions, type ConnectionSettings, type ConversationClient, connect } from "../../../sdk/runtime/connect.js";
+import {
+  type ConnectionOptions,
+  type ConnectionSettings,
+  type ConversationClient,
+  connect,
+} from "../../../sdk/runtime/connect.js";
 import { JumpingClock } from "../../service/support/clocks.js";
 import { FakeHub, type Handler } from "../../service/support/fake-hub.js";
 

@@ -1,5 +1,20 @@
-import type { Authentication, Channel, ClientApplication, ConversationAccount, Orchestration, Participant } from "../../../sdk/index.js";
-import type { CallbackCredentials, CallbackOptions, ConversationClient, FirstMessage, Message, ReceivedMessage, RunningEmulator } from "../../../sdk/runtime/index.js";
+import type {
+  Authentication,
+  Channel,
+  ClientApplication,
+  ConversationAccount,
+  Orchestration,
+  Participant,
+} from "../../../sdk/index.js";
+import type {
+  CallbackCredentials,
+  CallbackOptions,
+  ConversationClient,
+  FirstMessage,
+  Message,
+  ReceivedMessage,
+  RunningEmulator,
+} from "../../../sdk/runtime/index.js";
 import type { EmulatedStack, TestConversation, TestHooks } from "../../../sdk/testing/index.js";
 
 /* What a reader of an example in a doc comment has at hand already. Types only: nothing is run. */
