@@ -84,7 +84,7 @@ const known: Readonly<Record<keyof ConversationAccountArgs, true>> = {
 };
 
 /** Passes nothing to the engine; refuses impossible arguments before anything is registered. */
-const checked = (name: string, args: ConversationAccountArgs): pulumi.Inputs => {
+const checkArguments = (name: string, args: ConversationAccountArgs): pulumi.Inputs => {
   assertArguments(kind, name, args ?? {});
   const of = `${kind} ${JSON.stringify(name)}`;
   const { channel, agent, customer, bot, chatConfigurations } = args ?? {};
@@ -149,7 +149,7 @@ export class ConversationAccount extends pulumi.ComponentResource {
   readonly participant: Participant | undefined;
 
   constructor(name: string, args: ConversationAccountArgs, opts?: pulumi.ComponentResourceOptions) {
-    super(ConversationAccount.__pulumiType, name, checked(name, args), opts);
+    super(ConversationAccount.__pulumiType, name, checkArguments(name, args), opts);
     const child = { parent: this };
     const profile = args.profile === undefined ? {} : { profile: args.profile };
     const parts = new Parts(name, profile, child);

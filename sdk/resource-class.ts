@@ -28,7 +28,7 @@ import {
  * A URN without a dependency on the parent: a component stands for all of its children, so those
  * that refer to each other would wait for one another forever.
  */
-const urnOf = (token: string, name: string, parent: pulumi.Resource): Promise<string> =>
+const findUrn = (token: string, name: string, parent: pulumi.Resource): Promise<string> =>
   new Promise((resolve) => {
     pulumi.createUrn(name, token, parent).apply(resolve);
   });
@@ -43,7 +43,7 @@ export const parentTypes = (
   parent: pulumi.Resource | undefined,
 ): string | pulumi.Output<string> => {
   if (!parent) return "";
-  return pulumi.output(urnOf(token, name, parent)).apply(parentsIn);
+  return pulumi.output(findUrn(token, name, parent)).apply(parentsIn);
 };
 
 /** Every asset counts as a file for Pulumi's own question. */
@@ -51,7 +51,7 @@ const isFile = (value: unknown): value is pulumi.asset.FileAsset =>
   pulumi.asset.Asset.isInstance(value);
 
 /** @throws pulumi.RunError naming the property and the file, if it cannot be read */
-const contentOf = async (asset: pulumi.asset.FileAsset, property: string): Promise<string> => {
+const readContent = async (asset: pulumi.asset.FileAsset, property: string): Promise<string> => {
   const file = "path" in asset ? await asset.path : undefined;
   const content = await assetContent(file, property);
   if ("base64" in content) return content.base64;
@@ -69,23 +69,23 @@ export const withFileContent = (
   const files = Object.entries(fields).flatMap(([key, field]) => {
     const value: unknown = args[key];
     const property = `${kind} ${JSON.stringify(name)}: ${key}`;
-    return takesFile(field) && isFile(value) ? [[key, contentOf(value, property)] as const] : [];
+    return takesFile(field) && isFile(value) ? [[key, readContent(value, property)] as const] : [];
   });
   return files.length === 0 ? args : { ...args, ...Object.fromEntries(files) };
 };
 
 /** A value with what it marks as secret in the engine's own form, and with nothing that needs no mark. */
-const markedTree = async (value: unknown): Promise<unknown> => {
+const markTree = async (value: unknown): Promise<unknown> => {
   if (pulumi.Output.isInstance(value)) {
     // `output` also sees what an output of outputs holds. An unknown one knows whether it is secret.
     return (await pulumi.isSecret(pulumi.output(value))) ? secretSignature : undefined;
   }
-  if (value instanceof Promise) return markedTree(await value);
+  if (value instanceof Promise) return markTree(await value);
   if (pulumi.Resource.isInstance(value)) return undefined;
-  if (Array.isArray(value)) return Promise.all(value.map(markedTree));
+  if (Array.isArray(value)) return Promise.all(value.map(markTree));
   if (!isObject(value)) return undefined;
   const members = Object.entries(value).map(
-    async ([name, member]): Promise<[string, unknown]> => [name, await markedTree(member)],
+    async ([name, member]): Promise<[string, unknown]> => [name, await markTree(member)],
   );
   return objectOf(await Promise.all(members));
 };
@@ -96,7 +96,7 @@ const onceKnown = async (
   paths: (tree: unknown) => readonly string[] | undefined,
 ): Promise<readonly string[] | undefined> => {
   try {
-    return paths(await markedTree(value));
+    return paths(await markTree(value));
   } catch {
     return undefined;
   }
@@ -193,7 +193,7 @@ const adoption = (kind: string, name: string, adopt: unknown, imported: unknown)
   );
 };
 
-const propsOf = (
+const collectProps = (
   definition: Definition,
   name: string,
   args: pulumi.Inputs,
@@ -249,7 +249,7 @@ export class ConversationResource extends pulumi.CustomResource {
     const { import: _, ...rest } = opts ?? {};
     assertArguments(definition.kind, name, args);
     const given = withFileContent(definition, name, { ...args });
-    super(typeToken(definition.kind), name, propsOf(definition, name, given, opts), rest);
+    super(typeToken(definition.kind), name, collectProps(definition, name, given, opts), rest);
     declared.set(this, true);
     rememberId(this);
   }

@@ -184,20 +184,20 @@ const clearSettings = ({ name, text }: StackFile): readonly string[] =>
     );
 
 /** A copy without what a preview does not know yet. */
-const knownPart = (value: unknown): unknown => {
+const copyKnown = (value: unknown): unknown => {
   if (Array.isArray(value))
     return Array.from({ length: value.length }, (_, place) =>
-      whereKnown(() => knownPart(value[place])),
+      whereKnown(() => copyKnown(value[place])),
     );
   if (!isObject(value)) return value;
-  const entries = Object.keys(value).map((key) => [key, whereKnown(() => knownPart(value[key]))]);
+  const entries = Object.keys(value).map((key) => [key, whereKnown(() => copyKnown(value[key]))]);
   return Object.fromEntries(entries);
 };
 
 /** The secret texts of a resource, by where they stand in it. */
-const secretsOf = ({ type, props }: PolicyResource): readonly (readonly [string, string])[] => {
+const listSecrets = ({ type, props }: PolicyResource): readonly (readonly [string, string])[] => {
   const definition = definitions.find(({ kind }) => kind === kindOfToken(type));
-  const values = definition && knownPart(props);
+  const values = definition && copyKnown(props);
   if (!definition || !isObject(values)) return [];
   return valuesIn(definition.fields, values).flatMap(({ field, path, value }) => {
     if (field.secret !== true) return [];
@@ -208,7 +208,7 @@ const secretsOf = ({ type, props }: PolicyResource): readonly (readonly [string,
 };
 
 /** The values in the lines of YAML or JSON, without their keys and quotes. */
-const valuesOfLines = ({ text }: StackFile): readonly string[] =>
+const listValues = ({ text }: StackFile): readonly string[] =>
   text.split("\n").map((line) =>
     line
       .replace(/^\s*(-|[{\s]*["']?[\w:.-]+["']?\s*:)\s+/, "")
@@ -217,8 +217,8 @@ const valuesOfLines = ({ text }: StackFile): readonly string[] =>
   );
 
 const clearInputs = (file: StackFile, resource: PolicyResource): readonly string[] => {
-  const values = new Set(valuesOfLines(file));
-  const found = secretsOf(resource).filter(
+  const values = new Set(listValues(file));
+  const found = listSecrets(resource).filter(
     ([, text]) => text.length >= leastLength && values.has(text),
   );
   return [...new Set(found.map(([path]) => path))].map(

@@ -7,8 +7,8 @@ import { assetFields, largestFile } from "../../provider/resources/message-field
 import type { SenderKind } from "../../provider/resources/message-types.js";
 import type { Request } from "../../provider/service/client.js";
 import { type Operation, runtimeOperations } from "../../provider/service/operations.js";
-import { inputInvalid, prepared, refusalDetails } from "./caller-input.js";
-import { type CallOptions, callOptions, checkedInput } from "./input-schemas.js";
+import { guardInput, inputInvalid } from "./caller-input.js";
+import { type CallOptions, callOptions, checkInput } from "./input-schemas.js";
 
 /** Maximum size of an asset in bytes: 10 MiB (public reference). */
 export const largestAsset = largestFile;
@@ -74,7 +74,7 @@ const operations = runtimeOperations;
 export const assertAsset = ({ channel, sender, name, size }: AssetRequest): void => {
   const { title } = operations.createAsset;
   const given = { channel, sender, name, size };
-  const [broken] = prepared(title, () =>
+  const [broken] = guardInput(title, () =>
     fieldViolations({ kind: "an asset", fields: assetFields }, given),
   );
   if (broken) throw inputInvalid(title, `${broken.path} ${broken.rule}`);
@@ -90,15 +90,15 @@ const unusable = (operation: Operation, rule: string): ConversationError =>
     operation.method === "POST" ? "done" : "none",
   );
 
-const addressIn = (operation: Operation, body: unknown): SignedAddress => {
+const readAddress = (operation: Operation, body: unknown): SignedAddress => {
   const contentUrl = textAt(body, "contentUrl");
   if (contentUrl === undefined) throw unusable(operation, "the response has no contentUrl");
   const expiry = new Date(textAt(body, "contentUrlExpiry") ?? "");
   return { contentUrl, ...(Number.isNaN(expiry.getTime()) ? {} : { contentUrlExpiry: expiry }) };
 };
 
-const signalOf = ({ title }: Operation, options: CallOptions) => {
-  const { signal } = checkedInput(title, "options", callOptions, options);
+const checkSignal = ({ title }: Operation, options: CallOptions) => {
+  const { signal } = checkInput(title, "options", callOptions, options);
   return withoutUndefined({ signal });
 };
 
@@ -109,14 +109,14 @@ export const createAsset = async (
   options: CallOptions = {},
 ): Promise<NewAsset> => {
   const operation = operations.createAsset;
-  const signal = signalOf(operation, options);
-  const { channel, sender, name, size } = prepared(operation.title, () => ({ ...asset }));
+  const signal = checkSignal(operation, options);
+  const { channel, sender, name, size } = guardInput(operation.title, () => ({ ...asset }));
   assertAsset({ channel, sender, name, size });
   const body = fieldsToWire(assetFields, { channel, sender, name, size }, { platformName });
   const answer = await request(operation, { body, ...signal });
   const id = textAt(answer.body, "id");
   if (id === undefined) throw unusable(operation, "the response has no ID");
-  const address = addressIn(operation, answer.body);
+  const address = readAddress(operation, answer.body);
   return { id, name, size, contentType: contentTypeOf(name), ...address };
 };
 
@@ -127,23 +127,22 @@ export const getAsset = async (
   options: CallOptions = {},
 ): Promise<StoredAsset> => {
   const operation = operations.getAsset;
-  const { body } = await request(operation, { id, ...signalOf(operation, options) });
+  const { body } = await request(operation, { id, ...checkSignal(operation, options) });
   const [name, contentType] = [textAt(body, "name"), textAt(body, "contentType")];
   const stated = valueAt(body, "size");
   const size = typeof stated === "number" && Number.isSafeInteger(stated) ? stated : undefined;
   return {
     id,
     ...withoutUndefined({ name, contentType, size }),
-    ...addressIn(operation, body),
+    ...readAddress(operation, body),
   };
 };
 
-/** No document gives the status of this refusal: 403 if the scope is there, and any other refusal. */
-const isInUse = ({ scopes }: AssetCalls, error: ConversationError): boolean => {
-  if (error.code === "REJECTED") return true;
+/** Whether the token has a scope for deletions, so that a refusal is because a message uses the asset. */
+const mayDelete = ({ scopes }: AssetCalls): boolean => {
   const granted = scopes() ?? [];
   const enough: readonly string[] = operations.deleteAsset.scopes;
-  return error.code === "FORBIDDEN" && enough.some((scope) => granted.includes(scope));
+  return enough.some((scope) => granted.includes(scope));
 };
 
 /** Deletes an asset that no message has used yet. */
@@ -153,18 +152,15 @@ export const deleteAsset = async (
   options: CallOptions = {},
 ): Promise<void> => {
   const operation = operations.deleteAsset;
-  const signal = signalOf(operation, options);
+  const signal = checkSignal(operation, options);
   try {
     await calls.request(operation, { id, ...signal });
   } catch (error) {
     // An attempt whose answer was lost has deleted it.
     if (isConversationError(error, "NOT_FOUND") && error.effect !== "none") return;
-    if (!isConversationError(error, "FORBIDDEN", "REJECTED")) throw error;
-    const rule = "An asset used in a message cannot be deleted";
-    const message = isInUse(calls, error)
-      ? `Could not delete asset ${id}: the service refused the deletion (${refusalDetails(error)}). ${rule}.`
-      : `${error.message} ${rule}.`;
-    const code = isInUse(calls, error) ? "IN_USE" : error.code;
+    if (!isConversationError(error, "FORBIDDEN")) throw error;
+    const code = mayDelete(calls) ? "IN_USE" : error.code;
+    const message = `${error.message} An asset used in a message cannot be deleted.`;
     throw new ConversationError(code, message, error.details, error.effect, { cause: error });
   }
 };

@@ -18,7 +18,7 @@ import {
 } from "./asset-calls.js";
 import { inputInvalid } from "./caller-input.js";
 import type { ContentTransfer, SignedTransfer } from "./content-transfer.js";
-import { type CallOptions, callOptions, checkedOptions } from "./input-schemas.js";
+import { type CallOptions, callOptions, checkOptions } from "./input-schemas.js";
 import { checkSignedAddress } from "./signed-address.js";
 
 /** The source of an asset's content: the path of a file, or bytes. */
@@ -176,7 +176,7 @@ const upload = async (
   source: ContentSource,
   options: UploadOptions,
 ): Promise<Asset> => {
-  const given = checkedOptions(uploading, callOptions, options);
+  const given = checkOptions(uploading, callOptions, options);
   const { channel, sender, name = typeof source === "string" ? basename(source) : "" } = given;
   const bytes = await readSource(source);
   assertSize(bytes.byteLength);
@@ -204,7 +204,7 @@ const download = async (
   id: string,
   options: CallOptions,
 ): Promise<Downloaded> => {
-  const given = checkedOptions("download an asset", callOptions, options);
+  const given = checkOptions("download an asset", callOptions, options);
   return useSignedAddress(
     () => getAsset(parts, id, given),
     async ({ contentUrl, contentUrlExpiry: _, ...about }) => {
@@ -222,7 +222,7 @@ const download = async (
 };
 
 /** Returns the asset operations for a connection. */
-export const assetsOf = (parts: AssetParts): Assets => ({
+export const createAssets = (parts: AssetParts): Assets => ({
   create: (asset, options) => createAsset(parts, asset, options),
   get: (id, options) => getAsset(parts, id, options),
   delete: (id, options) => deleteAsset(parts, id, options),

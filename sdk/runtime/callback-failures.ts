@@ -49,7 +49,7 @@ const messageTitle = ({ id, messageId, type, conversationId }: ReceivedMessage):
 export type ReportFailure = (error: unknown, message?: ReceivedMessage) => Promise<void>;
 
 /** Hands failures to the hook, or writes them if there is none. A hook that fails must not fail a call. */
-export const failureReporter = ({
+export const createFailureReporter = ({
   onError,
   authenticate,
   acknowledge,

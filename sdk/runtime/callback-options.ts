@@ -2,8 +2,8 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { ConversationError } from "../../provider/kernel/errors.js";
-import { platformNameOf } from "./connect.js";
-import { anyFunction, checkedOptions, timeLimit } from "./input-schemas.js";
+import { findPlatformName } from "./connect.js";
+import { anyFunction, checkOptions, timeLimit } from "./input-schemas.js";
 import type { MessageMemory } from "./message-memory.js";
 import type { ReceivedMessage } from "./received-message.js";
 
@@ -55,7 +55,7 @@ const invalid = (rule: string): ConversationError =>
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 
 /** @param accepts checks what stands behind the scheme; an empty text if the scheme is another one */
-const checkOf = (
+const createCheck = (
   scheme: "Basic" | "Bearer",
   parameters: string,
   accepts: (credentials: string) => boolean | Promise<boolean>,
@@ -73,7 +73,7 @@ const checkOf = (
 const isOneOf = (text: string, wanted: readonly string[], key: Uint8Array): boolean =>
   wanted.filter((each) => sameText(text, each, key)).length > 0;
 
-const basicText = (credentials: BasicCredentials | undefined): string => {
+const joinCredentials = (credentials: BasicCredentials | undefined): string => {
   const { username, password } = credentials ?? {};
   if (!isText(username) || username.includes(":"))
     throw invalid('authenticate.basic.username must be a non-empty string without ":"');
@@ -96,29 +96,29 @@ export const secretsOf = (credentials: CallbackCredentials): readonly string[] =
 };
 
 /** @throws ConversationError `INPUT_INVALID` if there are no credentials to compare with */
-export const credentialCheck = (credentials: CallbackCredentials): CredentialCheck => {
+export const createCredentialCheck = (credentials: CallbackCredentials): CredentialCheck => {
   if (typeof credentials !== "object" || credentials === null) {
     throw invalid("authenticate must be an object with basic or bearer");
   }
   const key = randomBytes(32);
   if ("basic" in credentials) {
     const { basic } = credentials;
-    const wanted = [basic].flat().map(basicText);
+    const wanted = [basic].flat().map(joinCredentials);
     if (wanted.length === 0) throw invalid("authenticate.basic is an empty list");
-    return checkOf("Basic", ', charset="UTF-8"', (given) =>
+    return createCheck("Basic", ', charset="UTF-8"', (given) =>
       isOneOf(Buffer.from(given, "base64").toString("utf8"), wanted, key),
     );
   }
   const { bearer } = credentials;
   const tokens = typeof bearer === "string" ? [bearer] : Array.isArray(bearer) ? bearer : [];
   if (tokens.length > 0 && tokens.every(isText))
-    return checkOf("Bearer", "", (given) => isOneOf(given, tokens, key));
+    return createCheck("Bearer", "", (given) => isOneOf(given, tokens, key));
   if (typeof bearer !== "function") {
     throw invalid(
       "authenticate.bearer must be a token, a list of tokens, or a function that checks a token",
     );
   }
-  return checkOf("Bearer", "", async (given) => given !== "" && bearer(given));
+  return createCheck("Bearer", "", async (given) => given !== "" && bearer(given));
 };
 
 /** The context that a handler receives with each message. */
@@ -207,11 +207,11 @@ type CompleteOptions = CallbackOptions &
  * @throws ConversationError `INPUT_INVALID` naming the invalid option
  */
 export const completeOptions = (options: CallbackOptions): CompleteOptions => {
-  const checked = checkedOptions("create the callback handler", rules, options);
+  const checked = checkOptions("create the callback handler", rules, options);
   return {
     messageTimeoutMs: 300_000,
     ...checked,
     clock: checked.clock ?? systemClock,
-    platformName: platformNameOf(checked.platformName),
+    platformName: findPlatformName(checked.platformName),
   };
 };

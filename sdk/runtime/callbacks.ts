@@ -12,18 +12,18 @@ import {
   type SenderKind,
   senderKinds,
 } from "../../provider/resources/message-types.js";
-import { failureReporter, type ReportFailure } from "./callback-failures.js";
+import { createFailureReporter, type ReportFailure } from "./callback-failures.js";
 import {
   type CallbackOptions,
   completeOptions,
-  credentialCheck,
+  createCredentialCheck,
   type MessageContext,
 } from "./callback-options.js";
-import { inputInvalid, prepared } from "./caller-input.js";
-import { processMemory } from "./message-memory.js";
-import { MessageQueue, messageKey } from "./message-queue.js";
+import { guardInput, inputInvalid } from "./caller-input.js";
+import { createProcessMemory } from "./message-memory.js";
+import { findMessageKey, MessageQueue } from "./message-queue.js";
 import { readAtMost } from "./read-at-most.js";
-import { type ReceivedMessage, receivedMessages } from "./received-message.js";
+import { type ReceivedMessage, readReceivedMessages } from "./received-message.js";
 import { withinTime } from "./within-time.js";
 
 /** Handles a node:http request. Never fails. */
@@ -54,14 +54,14 @@ const tooSlow = ({ type }: ReceivedMessage, ms: number): ConversationError =>
   );
 
 /** Works on a message: once, within its time. Never fails. */
-const messageWork = (
+const createMessageWork = (
   options: ReturnType<typeof completeOptions>,
   report: ReportFailure,
 ): ((message: ReceivedMessage) => Promise<WorkResult>) => {
   const { onMessage, clock, messageTimeoutMs: ms } = options;
-  const memory = processMemory(options.memory, clock, report);
+  const memory = createProcessMemory(options.memory, clock, report);
   return async (message) => {
-    const key = messageKey(message);
+    const key = findMessageKey(message);
     const taken = key === undefined ? "new" : await memory.take(key);
     if (taken !== "new") return taken === "done" ? "done" : "elsewhere";
     const limit = { clock, ms, late: () => tooSlow(message, ms) };
@@ -120,14 +120,16 @@ const wrongCredentials = (): ConversationError =>
 const answerLate = new Error("The call was not answered in time.");
 
 /** Answers calls: verifies, reads, queues, acknowledges. Never fails. */
-const callbackAnswers = (options: ReturnType<typeof completeOptions>) => {
+const createAnswers = (options: ReturnType<typeof completeOptions>) => {
   const { authenticate, acknowledge, clock, platformName } = options;
-  const credentials = prepared("create the callback handler", () => credentialCheck(authenticate));
-  const report = failureReporter(options);
+  const credentials = guardInput("create the callback handler", () =>
+    createCredentialCheck(authenticate),
+  );
+  const report = createFailureReporter(options);
   // Not to onError: a bot may end because of what that gets, and anybody can send such calls.
   const { onError: _, ...withoutHook } = options;
-  const reportOnce = failureReporter(withoutHook);
-  const queue = new MessageQueue(messageWork(options, report));
+  const reportOnce = createFailureReporter(withoutHook);
+  const queue = new MessageQueue(createMessageWork(options, report));
   const unauthorized = { status: 401, headers: { "www-authenticate": credentials.challenge } };
   let isRefusalReported = false;
 
@@ -165,7 +167,7 @@ const callbackAnswers = (options: ReturnType<typeof completeOptions>) => {
       const pieces = request.iterator({ destroyOnReturn: false });
       const body = await readAtMost(pieces, longestBody);
       if (!body) return refuseBody(413, `its body is longer than ${longestBody} bytes`);
-      const received = receivedMessages(jsonIn(new TextDecoder().decode(body)), platformName);
+      const received = readReceivedMessages(jsonIn(new TextDecoder().decode(body)), platformName);
       if (!received) {
         const rule = "its body is not a JSON object with a list of messages, in UTF-8";
         return refuseBody(400, rule);
@@ -211,7 +213,7 @@ const send = (
 };
 
 const serve = (options: ReturnType<typeof completeOptions>): Callbacks => {
-  const { answer, idle } = callbackAnswers(options);
+  const { answer, idle } = createAnswers(options);
   return {
     node: async (request, response) => send(request, response, await answer(request)),
     idle,
@@ -296,7 +298,7 @@ const assertHandler = (handler: unknown): void => {
 };
 
 /** @throws ConversationError `INPUT_INVALID` naming what cannot be used */
-const routeOf = <T extends AnyMessageType>(given: Registration<T>): Route => {
+const createRoute = <T extends AnyMessageType>(given: Registration<T>): Route => {
   const [sender, type, handler] = given.length === 3 ? given : [undefined, ...given];
   if (given.length === 3 && !isSenderKind(sender)) {
     throw inputInvalid(doing, `sender must be one of: ${senderKinds.join(", ")}`);
@@ -341,11 +343,11 @@ export const conversationApp = (options: ConversationAppOptions): ConversationAp
     }
     return fallback(message, context);
   };
-  const given = prepared("create the app", () => ({ ...options, onMessage }));
+  const given = guardInput("create the app", () => ({ ...options, onMessage }));
   const app: ConversationApp = {
     ...callbacks(given),
     on: <T extends AnyMessageType>(...registration: Registration<T>) => {
-      routes.push(prepared(doing, () => routeOf(registration)));
+      routes.push(guardInput(doing, () => createRoute(registration)));
       return app;
     },
     otherwise: (handler) => {

@@ -22,21 +22,12 @@ export const inputFailure = (doing: string, error: unknown): ConversationError =
     : inputInvalid(doing, "the input cannot be read; see the cause", error);
 
 /**
- * Returns the service's reason for refusing a call, such as `404, 404-101, there is no such
- * conversation`.
- */
-export const refusalDetails = ({ details }: ConversationError): string =>
-  [details.status, details.serviceCode, details.serviceMessage?.replace(/\.$/, "")]
-    .filter((each) => each !== undefined)
-    .join(", ");
-
-/**
  * Calls a function that prepares a service call. Any failure that is not a ConversationError
  * becomes `INPUT_INVALID`.
  *
  * @throws ConversationError `INPUT_INVALID` with the cause, if the caller's input cannot be read
  */
-export const prepared = <T>(doing: string, prepare: () => T): T => {
+export const guardInput = <T>(doing: string, prepare: () => T): T => {
   try {
     return prepare();
   } catch (error) {

@@ -19,20 +19,21 @@ import {
 } from "../../provider/service/settings.js";
 import { accessTokens } from "../../provider/service/token.js";
 import type { Method } from "../../provider/service/transport.js";
-import { type Assets, assetsOf } from "./assets.js";
+import { type Assets, createAssets } from "./assets.js";
 import { type CallHooks, harmlessHook, reportAttempts } from "./call-hooks.js";
-import { prepared } from "./caller-input.js";
-import { contentTransfer } from "./content-transfer.js";
+import { guardInput } from "./caller-input.js";
+import { openContentTransfer } from "./content-transfer.js";
+import { type Conversations, createConversations } from "./conversations.js";
 import {
   addressText,
   anyFunction,
   type CallOptions,
   callOptions,
-  checkedInput,
-  checkedOptions,
+  checkInput,
+  checkOptions,
   jsonValue,
 } from "./input-schemas.js";
-import { type Conversations, conversationsOf, type Messages, messagesOf } from "./messages.js";
+import { createMessages, type Messages } from "./messages.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -91,7 +92,7 @@ const assertKnown = (given: ConnectionSettings | RunningEmulator): void => {
 };
 
 /** The settings as the environment would hold them: what is given wins. */
-const asEnvironment = (given: ConnectionSettings, environment: Environment): Environment =>
+const writeEnvironment = (given: ConnectionSettings, environment: Environment): Environment =>
   Object.fromEntries(
     keys.map((key) => {
       const name = settingNames(key, given.profile).environment;
@@ -124,14 +125,14 @@ const findProblem = (key: RuntimeKey, texts: Environment, profile: string | unde
  * @throws ConversationError `SETTINGS_MISSING` or `SETTINGS_INVALID` with every broken rule, but
  * without values
  */
-export const runtimeSettings = (
+export const readRuntimeSettings = (
   settings: ConnectionSettings | RunningEmulator = {},
   environment: Environment = process.env,
 ): Settings =>
-  prepared("connect", () => {
+  guardInput("connect", () => {
     assertKnown(settings);
     const given: ConnectionSettings = settings;
-    const texts = asEnvironment(given, environment);
+    const texts = writeEnvironment(given, environment);
     const problems = keys.flatMap((key) => findProblem(key, texts, given.profile) ?? []);
     if (problems.length > 0) {
       const code = problems.some(({ isMissing }) => isMissing)
@@ -147,7 +148,7 @@ export const runtimeSettings = (
  * Returns the vendor's own word for `platform`: the one given, the one from the environment, or
  * else `platform` itself.
  */
-export const platformNameOf = (given: string | undefined): string => {
+export const findPlatformName = (given: string | undefined): string => {
   const { parse, default: fallback = "platform" } = settingTable.platformName;
   const text = given ?? process.env[settingNames("platformName").environment];
   if (text !== undefined && typeof text !== "string") {
@@ -223,8 +224,8 @@ const rules = callOptions.extend({
  *
  * @throws ConversationError `INPUT_INVALID` naming the option that cannot be used
  */
-const connectionOptionsOf = (options: ConnectionOptions): ConnectionOptions => {
-  const copy = checkedOptions("connect", rules, options);
+const checkConnectionOptions = (options: ConnectionOptions): ConnectionOptions => {
+  const copy = checkOptions("connect", rules, options);
   const { onWait, onPlanGuess, onNotice } = copy;
   const hooks = {
     onWait: onWait && harmlessHook("onWait", onWait),
@@ -317,7 +318,7 @@ const invalidCall = (call: ServiceCall, rule: string): ConversationError =>
     `Could not call ${call.service} ${call.version}: ${call.method} ${call.path}: ${rule}. Nothing was sent.`,
   );
 
-const baseOf = (call: ServiceCall): string => {
+const checkBase = (call: ServiceCall): string => {
   const parsed = tokenAddress(call.baseUrl);
   if ("rule" in parsed) throw invalidCall(call, `baseUrl ${parsed.rule}`);
   const base = parsed.value.replace(/\/$/, "");
@@ -326,7 +327,7 @@ const baseOf = (call: ServiceCall): string => {
   throw invalidCall(call, `baseUrl must end with the version segment /${call.version}`);
 };
 
-const pathOf = (call: ServiceCall): string => {
+const fillPath = (call: ServiceCall): string => {
   // A segment of dots would lead elsewhere.
   if (!/^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+|\/\{[A-Za-z0-9]+\})+$/.test(call.path)) {
     throw invalidCall(call, "path must look like /cases/{id}");
@@ -341,7 +342,7 @@ const pathOf = (call: ServiceCall): string => {
 };
 
 /** Calls other services of the tenant with the same transport, token, repeats, and pacing. */
-const otherServices = (
+const createServiceCalls = (
   connection: ReturnType<typeof openConnection>,
 ): ((call: ServiceCall) => Promise<Answer>) => {
   const paces = new Map<string, Pace>();
@@ -359,19 +360,19 @@ const otherServices = (
   };
   return async (given) => {
     const doing = "call another service";
-    const checked = checkedInput(doing, "the call", serviceCall, given);
+    const checked = checkInput(doing, "the call", serviceCall, given);
     // A body that contains itself passes its schema.
-    prepared(doing, () => JSON.stringify(checked.body));
+    guardInput(doing, () => JSON.stringify(checked.body));
     const { signal, params, query, ...rest } = checked;
     const call: ServiceCall = { ...rest, ...withoutUndefined({ signal, params, query }) };
     const { service, version, method, path: template } = call;
     // Also without pacing: an unknown service or version is a mistake.
     limitOf({ service, version, plan: "enterprise", method, template });
-    const baseUrl = baseOf(call);
+    const baseUrl = checkBase(call);
     const title = `call ${service} ${version}`;
     const operation = { method, template, title, scopes: [], rate: "standard" } as const;
     const request = connection.request(baseUrl, paceOf(call, baseUrl));
-    const options = { path: pathOf(call), query, body: call.body, signal };
+    const options = { path: fillPath(call), query, body: call.body, signal };
     const { status, body } = await request(operation, withoutUndefined(options));
     return { status, body };
   };
@@ -422,8 +423,8 @@ export const connect = (
   settings: ConnectionSettings | RunningEmulator = {},
   options: ConnectionOptions = {},
 ): ConversationClient => {
-  const checked = connectionOptionsOf(options);
-  const read = runtimeSettings(settings, checked.environment);
+  const checked = checkConnectionOptions(options);
+  const read = readRuntimeSettings(settings, checked.environment);
   const { baseUrl, platformName } = read;
   const isUnlimited = isEmulator(settings) && read.plan === undefined;
   const connection = openConnection(read, {
@@ -431,15 +432,15 @@ export const connect = (
     ...checked,
   });
   const request = connection.request(baseUrl, connection.pace({ baseUrl }));
-  const transfer = contentTransfer(connection.onEvent);
+  const transfer = openContentTransfer(connection.onEvent);
   const close = async (): Promise<void> => {
     await connection.close();
     await transfer.close();
   };
   return {
-    messages: messagesOf(request, platformName),
-    conversations: conversationsOf(request, platformName),
-    assets: assetsOf({
+    messages: createMessages(request, platformName),
+    conversations: createConversations(request, platformName),
+    assets: createAssets({
       request,
       platformName,
       scopes: connection.scopes,
@@ -447,7 +448,7 @@ export const connect = (
       transfer,
       closing: connection.signal,
     }),
-    request: otherServices(connection),
+    request: createServiceCalls(connection),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -61,7 +61,7 @@ const transferRefusal = ({ what }: SignedTransfer, status: number): Conversation
 };
 
 /** Returns a content transfer. It loads the HTTP client and opens connections on first use. */
-export const contentTransfer = (
+export const openContentTransfer = (
   onEvent: (event: CallEvent) => void,
   lookup?: Parameters<typeof publicLookup>[0],
 ): ContentTransfer => {

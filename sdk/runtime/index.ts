@@ -66,6 +66,7 @@ export {
   type RunningEmulator,
   type ServiceCall,
 } from "./connect.js";
+export type { Conversation, Conversations } from "./conversations.js";
 export type { CallOptions } from "./input-schemas.js";
 export {
   type Attachment,
@@ -94,8 +95,6 @@ export {
 } from "./message.js";
 export type { MessageMemory, Taken } from "./message-memory.js";
 export {
-  type Conversation,
-  type Conversations,
   isConversationOver,
   type Messages,
   type SendOptions,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { inputInvalid, prepared } from "./caller-input.js";
+import { guardInput, inputInvalid } from "./caller-input.js";
 
 const mostNamed = 5;
 
@@ -23,13 +23,13 @@ export const violations = (issues: readonly z.core.$ZodIssue[]): string =>
  * @param name the name of the value, in case the value itself breaks a rule
  * @throws ConversationError `INPUT_INVALID` naming each member that breaks a rule
  */
-export const checkedInput = <T>(
+export const checkInput = <T>(
   doing: string,
   name: string,
   schema: z.ZodType<T>,
   value: unknown,
 ): T =>
-  prepared(doing, () => {
+  guardInput(doing, () => {
     const { data, error } = schema.safeParse(value);
     if (!error) return data;
     const issues = error.issues.map((issue) =>
@@ -43,13 +43,9 @@ export const checkedInput = <T>(
  *
  * @throws ConversationError `INPUT_INVALID` naming each invalid option
  */
-export const checkedOptions = <O extends object>(
-  doing: string,
-  schema: z.ZodType,
-  options: O,
-): O => {
-  const copy = prepared(doing, () => ({ ...options }));
-  checkedInput(doing, "options", schema, copy);
+export const checkOptions = <O extends object>(doing: string, schema: z.ZodType, options: O): O => {
+  const copy = guardInput(doing, () => ({ ...options }));
+  checkInput(doing, "options", schema, copy);
   return copy;
 };
 

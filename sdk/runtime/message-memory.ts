@@ -39,7 +39,7 @@ const late = () => new Error("the message memory did not respond in time");
  *
  * @param report called with the shared memory's first error since it last worked; must not fail
  */
-export const processMemory = (
+export const createProcessMemory = (
   shared: MessageMemory | undefined,
   clock: Clock,
   report: (error: unknown) => unknown,

@@ -17,7 +17,7 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
  * The service's ID of a message, else the sender's own within its conversation; undefined if it has
  * neither.
  */
-export const messageKey = (message: ReceivedMessage): string | undefined => {
+export const findMessageKey = (message: ReceivedMessage): string | undefined => {
   const { id, messageId, conversationId } = message;
   if (id !== undefined) return JSON.stringify([id]);
   return messageId === undefined ? undefined : JSON.stringify([conversationId, messageId]);
@@ -53,7 +53,7 @@ export class MessageQueue<R> {
   }
 
   #join(message: ReceivedMessage): Promise<R> {
-    const key = messageKey(message);
+    const key = findMessageKey(message);
     if (key === undefined) return this.#enqueue(message);
     const pending = this.#pending.get(key);
     if (pending) return pending;

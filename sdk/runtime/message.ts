@@ -325,7 +325,7 @@ const common = ["type", "sender", "conversation", "messageId", "attributes"] as 
 
 const hasOwnMembers = (type: string): type is HasOwnMembers => Object.hasOwn(bodyMembers, type);
 
-const membersOf = (type: string): readonly string[] => {
+const listMembers = (type: string): readonly string[] => {
   if (hasOwnMembers(type)) return bodyMembers[type];
   if (type.startsWith("richMessage.")) return json;
   return isOwnMessageType(type) ? own : open;
@@ -339,7 +339,7 @@ export const contentSchemaOf = (type: string): z.ZodObject | undefined =>
 
 /** The schema of a message: which members it has, and those that `message-fields.ts` leaves open. */
 export const schemaFor = (type: string): z.ZodType<JsonObject> => {
-  const members = [...common, ...membersOf(type)];
+  const members = [...common, ...listMembers(type)];
   const content = contentSchemaOf(type) ?? jsonObject.optional();
   return z.strictObject({
     ...Object.fromEntries(members.map((name) => [name, z.unknown().optional()])),

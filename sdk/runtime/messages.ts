@@ -40,8 +40,8 @@ import {
 import type { Request } from "../../provider/service/client.js";
 import { runtimeOperations } from "../../provider/service/operations.js";
 import { endpointName } from "../../provider/service/pace.js";
-import { prepared, refusalDetails } from "./caller-input.js";
-import { type CallOptions, callOptions, checkedInput, violations } from "./input-schemas.js";
+import { guardInput } from "./caller-input.js";
+import { type CallOptions, callOptions, checkInput, violations } from "./input-schemas.js";
 import {
   type ConversationReference,
   type FirstMessage,
@@ -52,7 +52,6 @@ import {
   type Sender,
   schemaFor,
 } from "./message.js";
-import { type ReceivedMessage, receivedMessage } from "./received-message.js";
 
 /** @param which such as `message 2` */
 const refused = (which: string, rule: string): ConversationError =>
@@ -63,13 +62,13 @@ const refused = (which: string, rule: string): ConversationError =>
 
 type AnyMessage = Message | OtherMessage;
 
-const typeOf = (which: string, { type }: JsonObject): AnyMessageType => {
+const readType = (which: string, { type }: JsonObject): AnyMessageType => {
   if (isAnyMessageType(type)) return type;
   const types = [...messageTypes, ...furtherMessageTypes].join(", ");
   throw refused(which, `has no known type; use one of ${types}, custom.…`);
 };
 
-const senderOf = (which: string, { sender }: JsonObject): SenderKind => {
+const readSender = (which: string, { sender }: JsonObject): SenderKind => {
   const { kind, name, ...rest } = isObject(sender) ? sender : { kind: sender };
   const plain = Object.keys(rest).length === 0 && (name === undefined || typeof name === "string");
   if (isSenderKind(kind) && plain) return kind;
@@ -85,10 +84,10 @@ const senderOf = (which: string, { sender }: JsonObject): SenderKind => {
  *
  * @throws ConversationError `INPUT_INVALID` naming the message and the rule
  */
-const checkedMembers = (which: string, message: unknown): JsonObject => {
+const checkMembers = (which: string, message: unknown): JsonObject => {
   if (!isObject(message)) throw refused(which, "is not an object");
-  const type = typeOf(which, message);
-  const kind = senderOf(which, message);
+  const type = readType(which, message);
+  const kind = readSender(which, message);
   if (isMessageType(type) && !maySend(kind, type)) {
     const rule = `is of type ${type}, which a ${kind} may not send; only ${sendersOf(type).join(", ")} may`;
     throw refused(which, rule);
@@ -99,7 +98,7 @@ const checkedMembers = (which: string, message: unknown): JsonObject => {
 };
 
 /** How errors call a message: `message 2`, if there are several. */
-const nameOf = (index: number, { length }: readonly unknown[]): string =>
+const nameMessage = (index: number, { length }: readonly unknown[]): string =>
   length === 1 ? "the message" : `message ${index + 1}`;
 
 /*
@@ -116,14 +115,14 @@ const nameOf = (index: number, { length }: readonly unknown[]): string =>
  */
 
 /** The ID of the conversation that a message goes on with; undefined if it names none. */
-const conversationIdOf = (given: unknown): string | undefined =>
+const findConversationId = (given: unknown): string | undefined =>
   typeof given === "string" ? given : textAt(given, "conversationId");
 
 /** Whether a message starts a conversation. Deletions name the account of a completed one. */
 const startsOne = (type: string, id: string | undefined): boolean =>
   id === undefined && !isAvailability(type) && !isDeletion(type);
 
-const newConversation = ({ account, survey, ...rest }: JsonObject): JsonObject => {
+const writeNewConversation = ({ account, survey, ...rest }: JsonObject): JsonObject => {
   const { channel, ...place } = isObject(account) ? account : {};
   return {
     ...rest,
@@ -133,23 +132,23 @@ const newConversation = ({ account, survey, ...rest }: JsonObject): JsonObject =
 };
 
 /** The conversation, with what some types say about it beside its ID. */
-const conversationOf = (message: JsonObject): unknown => {
+const writeConversation = (message: JsonObject): unknown => {
   const { conversation, customer, lookupContact, conversationContact, preferredAgent } = message;
-  const id = conversationIdOf(conversation);
+  const id = findConversationId(conversation);
   const said = { id, customer, lookupContact, conversationContact, preferredAgent };
   if (id !== undefined || !isObject(conversation)) return said;
-  return { ...said, ...newConversation(conversation) };
+  return { ...said, ...writeNewConversation(conversation) };
 };
 
-const attachmentOf = (given: unknown): unknown =>
+const writeAttachment = (given: unknown): unknown =>
   isObject(given) && given.id !== undefined ? { id: given.id } : given;
 
-const parentOf = (given: unknown): unknown => {
+const writeParent = (given: unknown): unknown => {
   if (typeof given === "string") return { id: given };
   return isObject(given) ? { id: given.id, messageId: given.messageId } : given;
 };
 
-const attributesOf = (given: unknown): unknown =>
+const writeAttributes = (given: unknown): unknown =>
   isObject(given)
     ? objectOf(
         Object.entries(given).map(([name, value]) => [
@@ -160,7 +159,7 @@ const attributesOf = (given: unknown): unknown =>
     : given;
 
 /** @throws ConversationError `INPUT_INVALID` if it has several forms, or cannot be JSON */
-const contentOf = (which: string, given: JsonObject): JsonObject | undefined => {
+const writeContent = (which: string, given: JsonObject): JsonObject | undefined => {
   const { type, text, html, xml, content, redact, attachments } = given;
   const json = content === undefined ? undefined : JSON.stringify(content);
   const form = withoutUndefined({ text, html, xml, json });
@@ -172,16 +171,16 @@ const contentOf = (which: string, given: JsonObject): JsonObject | undefined => 
 };
 
 /** A message in the form of `programMessageFields`. What is none stays for them to refuse. */
-const formOf = (which: string, given: JsonObject): JsonObject => {
+const writeForm = (which: string, given: JsonObject): JsonObject => {
   const { messageId, type, sender, attachments, parent, attributes } = given;
   const { kind, name } = isObject(sender) ? sender : { kind: sender };
   const form = {
-    ...{ messageId, type, content: contentOf(which, given) },
-    conversation: conversationOf(given),
-    attachments: Array.isArray(attachments) ? attachments.map(attachmentOf) : attachments,
-    parent: parentOf(parent),
+    ...{ messageId, type, content: writeContent(which, given) },
+    conversation: writeConversation(given),
+    attachments: Array.isArray(attachments) ? attachments.map(writeAttachment) : attachments,
+    parent: writeParent(parent),
     sender: { type: kind, participant: name === undefined ? undefined : { name } },
-    attributes: attributesOf(attributes),
+    attributes: writeAttributes(attributes),
   };
   return normaliseFields({ fields: programMessageFields }, form);
 };
@@ -200,11 +199,11 @@ const programPaths: Readonly<Record<string, string>> = {
 };
 
 /** The rules of a conversation as a whole, as the fields allow every way to name one. */
-const conversationRules = (given: unknown, isPlace: boolean): readonly string[] => {
+const checkConversation = (given: unknown, isPlace: boolean): readonly string[] => {
   const names = isObject(given) ? Object.keys(given) : [];
   if (isPlace)
     return names.join() === "entryPoint" ? [] : ["conversation must be { entryPoint: id }"];
-  if (conversationIdOf(given) !== undefined) return [];
+  if (findConversationId(given) !== undefined) return [];
   if (names.includes("id"))
     return ["conversation must be its ID or { conversationId: id } to go on, not { id }"];
   if (!isObject(given) || names.includes("conversationId"))
@@ -215,7 +214,7 @@ const conversationRules = (given: unknown, isPlace: boolean): readonly string[] 
 };
 
 /** An attachment that is no asset needs all of its members. */
-const fileRules = (file: unknown, path: string): readonly string[] => {
+const checkFile = (file: unknown, path: string): readonly string[] => {
   if (!isObject(file) || file.id !== undefined) return [];
   const { url } = file;
   return [
@@ -229,20 +228,20 @@ const fileRules = (file: unknown, path: string): readonly string[] => {
 };
 
 /** The broken rules on what goes together, which the fields do not say. */
-const brokenTogether = (
+const checkTogether = (
   type: string,
   { conversation, attachments, parent }: JsonObject,
 ): readonly string[] => {
-  const continues = conversationIdOf(conversation) !== undefined;
+  const continues = findConversationId(conversation) !== undefined;
   return [
-    ...conversationRules(conversation, isAvailability(type)),
-    ...listAt(attachments).flatMap((file, place) => fileRules(file, `attachments[${place}]`)),
+    ...checkConversation(conversation, isAvailability(type)),
+    ...listAt(attachments).flatMap((file, place) => checkFile(file, `attachments[${place}]`)),
     ...(parent === undefined && needsParent(type, continues) ? ["parent is required"] : []),
   ];
 };
 
 /** The limits of the service that a part of a body exceeds, such as `text must have …`. */
-const brokenLimits = (fields: Fields, part: JsonObject): readonly string[] =>
+const checkLimits = (fields: Fields, part: JsonObject): readonly string[] =>
   fieldViolations({ kind: "a message", fields }, part).map(
     ({ path, rule }) => `${programPaths[path] ?? path} ${rule}`,
   );
@@ -258,12 +257,12 @@ const messageToWire = (
   given: JsonObject,
   platformName: string,
 ): JsonObject => {
-  const form = formOf(which, given);
-  const limits = brokenLimits(programMessageFields, form);
+  const form = writeForm(which, given);
+  const limits = checkLimits(programMessageFields, form);
   // Beside an ID, the message itself says what the fields have in the conversation.
-  const continues = conversationIdOf(given.conversation) !== undefined;
+  const continues = findConversationId(given.conversation) !== undefined;
   const named = continues ? limits.map((rule) => rule.replace(/^conversation\./, "")) : limits;
-  const broken = [...brokenTogether(type, given), ...named];
+  const broken = [...checkTogether(type, given), ...named];
   if (broken.length > 0) throw refused(which, `(${type}) is not valid: ${broken.join("; ")}`);
   const { attributes } = form;
   const listed = isObject(attributes)
@@ -420,27 +419,27 @@ interface SentParts {
 }
 
 /** Returns the message operations for a connection. */
-export const messagesOf = (request: Request, platformName: string): Messages => {
+export const createMessages = (request: Request, platformName: string): Messages => {
   const sendAll = async (
     given: () => AnyMessage | readonly AnyMessage[],
     options: SendOptions = {},
   ): Promise<SentMessages> => {
-    const { parts, body, signal } = prepared(sending.title, () => {
+    const { parts, body, signal } = guardInput(sending.title, () => {
       const one = given();
-      const { metadata, signal } = checkedInput(sending.title, "options", sendOptions, options);
+      const { metadata, signal } = checkInput(sending.title, "options", sendOptions, options);
       const messages = isList(one) ? one : [one];
       const about = metadata && { attributes: metadata };
-      const broken = about ? brokenLimits(metadataFields, about) : [];
+      const broken = about ? checkLimits(metadataFields, about) : [];
       if (broken.length > 0) throw refused("metadata:", broken.join("; "));
       if (messages.length < 1 || messages.length > mostInCall) {
         throw refused("the list of messages", `must have 1 to ${mostInCall} items`);
       }
       // Until the answer is there, the caller may change the messages.
       const parts = messages.map((message, index): SentParts => {
-        const which = nameOf(index, messages);
-        const members = checkedMembers(which, message);
+        const which = nameMessage(index, messages);
+        const members = checkMembers(which, message);
         const { type, messageId } = message;
-        const conversationId = conversationIdOf(members.conversation);
+        const conversationId = findConversationId(members.conversation);
         const wire = messageToWire(which, type, members, platformName);
         return { wire, conversationId, messageId, starts: startsOne(type, conversationId) };
       });
@@ -474,93 +473,3 @@ export const messagesOf = (request: Request, platformName: string): Messages => 
       within(() => ({ ...more, type: "conversation.end", conversation, sender }), options),
   };
 };
-
-/**
- * A completed conversation (specification §4.2; members based on examples in public references).
- */
-export interface Conversation {
-  /** The service's ID for the conversation. */
-  readonly id: string;
-  /** The account that the conversation used. Absent if the service did not specify it. */
-  readonly account?: { readonly channel?: string; readonly address?: string };
-  /** ID of the entry point, such as `1007`. */
-  readonly entryPoint?: string;
-  /** The type of contact that the conversation uses, such as `email`. */
-  readonly conversationContact?: string;
-  /** The service's own JSON about the customer. */
-  readonly customer?: JsonObject;
-  /** The messages, in the order in which the service returns them: at most 200 (vendor). */
-  readonly messages: readonly ReceivedMessage[];
-  /** How many messages there are, with those beyond `messages`. Absent if the service did not say. */
-  readonly messageCount?: number;
-  /** The service's own JSON for the conversation. */
-  readonly raw: JsonObject;
-}
-
-/** Reads conversations. Every failure is a ConversationError. */
-export interface Conversations {
-  /**
-   * Fetches a completed conversation (specification §4.2).
-   *
-   * @throws ConversationError `NOT_FOUND` or `REJECTED`, including for an ongoing conversation
-   *
-   * @example
-   * const { messages } = await hub.conversations.get(conversationId);
-   */
-  get(id: string, options?: CallOptions): Promise<Conversation>;
-}
-
-const reading = runtimeOperations.getConversation;
-
-const conversationIn = (id: string, body: unknown, platformName: string): Conversation => {
-  if (!isObject(body)) {
-    throw new ConversationError(
-      "BAD_RESPONSE",
-      `Could not read conversation ${id}: the response is not a JSON object. Check that the base URL belongs to the service.`,
-      { method: reading.method, template: reading.template },
-    );
-  }
-  const { account, customer } = body;
-  const channel = textAt(account, "channel", "type");
-  const address = textAt(account, "address");
-  const count = valueAt(body, "messages", "paginationInfo", "count");
-  return {
-    id: textAt(body, "id") ?? id,
-    ...withoutUndefined({
-      account: isObject(account) ? withoutUndefined({ channel, address }) : undefined,
-      entryPoint: textAt(body, "entryPoint", "id"),
-      conversationContact: textAt(body, "conversationContact"),
-      customer: isObject(customer) ? customer : undefined,
-      messageCount: typeof count === "number" ? count : undefined,
-    }),
-    messages: objectsIn(body.messages, "message").flatMap(
-      (wire) => receivedMessage(wire, platformName, id) ?? [],
-    ),
-    raw: body,
-  };
-};
-
-/** No document says how a running conversation is answered, so both candidates say what may be the matter. */
-const explained = (id: string, error: unknown): unknown =>
-  isConversationError(error, "NOT_FOUND", "REJECTED")
-    ? new ConversationError(
-        error.code,
-        `Could not read conversation ${id}: the service refused the request (${refusalDetails(error)}). Only completed conversations can be fetched: check the ID, and end the conversation first.`,
-        error.details,
-        error.effect,
-        { cause: error },
-      )
-    : error;
-
-/** Returns the conversation operations for a connection. */
-export const conversationsOf = (request: Request, platformName: string): Conversations => ({
-  get: async (id, options = {}) => {
-    const { signal } = checkedInput(reading.title, "options", callOptions, options);
-    try {
-      const answer = await request(reading, { id, ...withoutUndefined({ signal }) });
-      return conversationIn(id, answer.body, platformName);
-    } catch (error) {
-      throw explained(id, error);
-    }
-  },
-});

@@ -1,7 +1,7 @@
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { isObject, jsonIn, textAt, withoutUndefined } from "../../provider/kernel/json.js";
 import { tokenAddress } from "../../provider/service/addresses.js";
-import { inputInvalid, prepared } from "./caller-input.js";
+import { guardInput, inputInvalid } from "./caller-input.js";
 
 /*
  * Authorization code flow with PKCE for public clients (specification §5.3), for users and for
@@ -77,7 +77,7 @@ const starting = "start the authorization";
  * location.assign(begun.url);
  */
 export const startAuthorization = async (request: AuthorizationRequest): Promise<Authorization> => {
-  const { url, clientId, redirectUri, scope } = prepared(starting, () => {
+  const { url, clientId, redirectUri, scope } = guardInput(starting, () => {
     const { authUrl, ...rest } = { ...request };
     assertTexts(starting, { authUrl, ...rest });
     // An absolute address without a fragment (RFC 6749 §3.1.2).
@@ -217,7 +217,7 @@ const postForm = async (url: URL, form: Readonly<Record<string, string>>) => {
  * const { accessToken } = await exchangeCode({ tokenUrl, clientId, redirectUri, code, verifier });
  */
 export const exchangeCode = async (exchange: CodeExchange): Promise<GrantedToken> => {
-  const { url, code, redirectUri, clientId, verifier } = prepared(exchanging, () => {
+  const { url, code, redirectUri, clientId, verifier } = guardInput(exchanging, () => {
     const { tokenUrl, ...rest } = { ...exchange };
     assertTexts(exchanging, { tokenUrl, ...rest });
     return { ...rest, url: checkAddress(exchanging, "tokenUrl", tokenUrl) };

@@ -90,33 +90,33 @@ export interface ReceivedMessage<T extends string = MessageType | (string & {})>
 }
 
 /** ISO 8601, or with a blank for the `T`. A time without a zone is in GMT (vendor). */
-const dateOf = (value: unknown): Date | undefined => {
+const readDate = (value: unknown): Date | undefined => {
   if (typeof value !== "string") return undefined;
   const hasZone = !/^[\d-]+[T ][\d:.]+$/.test(value);
   const date = new Date(hasZone ? value : `${value.replace(" ", "T")}Z`);
   return Number.isNaN(date.getTime()) ? undefined : date;
 };
 
-const partyOf = (value: unknown, platformName: string): Party => ({
+const readParty = (value: unknown, platformName: string): Party => ({
   kind: senderFromWire(textAt(value, "type") ?? "unknown", platformName),
   ...withoutUndefined({ name: textAt(value, "participant", "name") }),
 });
 
 /** The form that a MIME type such as `application/json` names; another one is read as text. */
-const formOf = (mimeType: string) => {
+const findForm = (mimeType: string) => {
   const [essence = ""] = mimeType.toLowerCase().split(";");
   const subtype = essence.trim().split(/[/+]/).at(-1);
   return contentForms.find((form) => form === subtype) ?? "text";
 };
 
 /** Content as `{ json }` and the like. In version v1 it is `{ type: "application/json", value }`. */
-const writtenContent = (content: unknown): unknown => {
+const unwrapContent = (content: unknown): unknown => {
   const mimeType = textAt(content, "type");
-  return mimeType === undefined ? content : { [formOf(mimeType)]: valueAt(content, "value") };
+  return mimeType === undefined ? content : { [findForm(mimeType)]: valueAt(content, "value") };
 };
 
-const contentOf = (content: unknown) => {
-  const written = writtenContent(content);
+const readContent = (content: unknown) => {
+  const written = unwrapContent(content);
   const json = textAt(written, "json");
   const object = jsonIn(json ?? "");
   const redact = valueAt(content, "redact");
@@ -130,7 +130,7 @@ const contentOf = (content: unknown) => {
   });
 };
 
-const attachmentOf = (wire: JsonObject): ReceivedAttachment => {
+const readAttachment = (wire: JsonObject): ReceivedAttachment => {
   const size = valueAt(wire, "size");
   return withoutUndefined({
     name: textAt(wire, "name"),
@@ -141,7 +141,7 @@ const attachmentOf = (wire: JsonObject): ReceivedAttachment => {
   });
 };
 
-const attributesOf = (value: unknown): Readonly<Record<string, string>> =>
+const readAttributes = (value: unknown): Readonly<Record<string, string>> =>
   Object.fromEntries(
     objectsIn(value, "attribute").flatMap((each) => {
       const [name, content] = [textAt(each, "name"), valueAt(each, "value")];
@@ -156,7 +156,7 @@ const attributesOf = (value: unknown): Readonly<Record<string, string>> =>
  * @param conversationId used if the message itself does not contain one
  * @returns undefined if it is not a message: without a type, or without a conversation
  */
-export const receivedMessage = (
+export const readReceivedMessage = (
   wire: unknown,
   platformName: string,
   conversationId?: string,
@@ -167,21 +167,21 @@ export const receivedMessage = (
   return {
     type,
     conversationId: conversation,
-    sender: partyOf(valueAt(wire, "sender"), platformName),
+    sender: readParty(valueAt(wire, "sender"), platformName),
     recipients: objectsIn(valueAt(wire, "recipients"), "recipient").map((each) =>
-      partyOf(each, platformName),
+      readParty(each, platformName),
     ),
-    attachments: objectsIn(valueAt(wire, "attachments"), "attachment").map(attachmentOf),
-    attributes: attributesOf(valueAt(wire, "attributes")),
-    ...contentOf(valueAt(wire, "content")),
+    attachments: objectsIn(valueAt(wire, "attachments"), "attachment").map(readAttachment),
+    attributes: readAttributes(valueAt(wire, "attributes")),
+    ...readContent(valueAt(wire, "content")),
     ...withoutUndefined({
       id: textAt(wire, "id"),
       messageId: textAt(wire, "messageId"),
       parent: textAt(wire, "parent", "id"),
       intent: textAt(wire, "intent", "value"),
       status: textAt(wire, "status"),
-      created: dateOf(valueAt(wire, "created")),
-      sent: dateOf(valueAt(wire, "sent")),
+      created: readDate(valueAt(wire, "created")),
+      sent: readDate(valueAt(wire, "sent")),
     }),
     raw: wire,
   };
@@ -199,12 +199,12 @@ interface ReceivedMessages {
  *
  * @returns undefined if it has no list of messages
  */
-export const receivedMessages = (
+export const readReceivedMessages = (
   body: unknown,
   platformName: string,
 ): ReceivedMessages | undefined => {
   const list = valueAt(body, "messages", "message");
   if (!Array.isArray(list)) return undefined;
-  const messages = list.flatMap((entry) => receivedMessage(entry, platformName) ?? []);
+  const messages = list.flatMap((entry) => readReceivedMessage(entry, platformName) ?? []);
   return { messages, unreadable: list.length - messages.length };
 };

@@ -7,7 +7,7 @@ import {
   redisRefusal,
 } from "../../provider/pacing/redis-buckets.js";
 import { redisAddress } from "../../provider/service/settings.js";
-import { inputInvalid, prepared } from "./caller-input.js";
+import { guardInput, inputInvalid } from "./caller-input.js";
 import type { MessageMemory } from "./message-memory.js";
 
 /** Options for a memory in Redis that several processes share. */
@@ -56,8 +56,8 @@ return 0`;
 
 const doing = "create the message memory";
 
-const checkOptions = (options: RedisMemoryOptions): Required<RedisMemoryOptions> =>
-  prepared(doing, () => {
+const checkMemoryOptions = (options: RedisMemoryOptions): Required<RedisMemoryOptions> =>
+  guardInput(doing, () => {
     const { url, name, rememberMs = dayMs } = { ...options };
     const parsed = typeof url === "string" ? redisAddress(url) : { rule: "must be a string" };
     if ("rule" in parsed) throw inputInvalid(doing, `url ${parsed.rule}`);
@@ -97,7 +97,7 @@ const redisFailure = (url: string, error: unknown): ConversationError => {
  * const hub = callbacks({ authenticate, onMessage, memory });
  */
 export const redisMemory = (options: RedisMemoryOptions): RedisMemory => {
-  const { url, name, rememberMs } = checkOptions(options);
+  const { url, name, rememberMs } = checkMemoryOptions(options);
   assertRedisPackage(need);
   const owner = randomUUID();
   const renewals = new Map<string, NodeJS.Timeout>();

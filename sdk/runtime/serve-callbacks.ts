@@ -5,7 +5,7 @@ import { z } from "zod";
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { listenFailure } from "../../provider/kernel/listen-failure.js";
 import type { Callbacks } from "./callbacks.js";
-import { checkedInput, checkedOptions, timeLimit } from "./input-schemas.js";
+import { checkInput, checkOptions, timeLimit } from "./input-schemas.js";
 
 /** Where to serve callbacks. */
 export interface ServeOptions {
@@ -48,7 +48,7 @@ const optionRules = z.strictObject({
  * Node.js would close them after 5 s, and those that have not carried a call yet when the time for
  * headers is over (nodejs.org/api/http.html).
  */
-export const idleTimeouts = (keepAliveMs = 75_000) => {
+export const computeIdleTimeouts = (keepAliveMs = 75_000) => {
   const headersTimeout = Math.max(60_000, keepAliveMs + 1_000);
   return {
     keepAliveTimeout: keepAliveMs,
@@ -100,14 +100,12 @@ export const serveCallbacks = async (
   callbacks: Readonly<Record<string, Callbacks>>,
   options: ServeOptions,
 ): Promise<ServedCallbacks> => {
-  const handlers = new Map(
-    Object.entries(checkedInput(doing, "callbacks", handlerRules, callbacks)),
-  );
-  const { port, host, keepAliveMs } = checkedOptions(doing, optionRules, options);
+  const handlers = new Map(Object.entries(checkInput(doing, "callbacks", handlerRules, callbacks)));
+  const { port, host, keepAliveMs } = checkOptions(doing, optionRules, options);
   const unknownPath = `No callback has this path. Callbacks: ${[...handlers.keys()].join(", ")}.`;
   const open = new Set<ServerResponse>();
   let closing: Promise<void> | undefined;
-  const server = createServer(idleTimeouts(keepAliveMs), (request, response) => {
+  const server = createServer(computeIdleTimeouts(keepAliveMs), (request, response) => {
     open.add(response);
     response.once("close", () => open.delete(response));
     const [path = ""] = (request.url ?? "").split("?", 1);

@@ -12,9 +12,9 @@ import { account } from "../../provider/resources/account.js";
 import { type SenderKind, senderKinds } from "../../provider/resources/message-types.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import type { Settings } from "../../provider/service/settings.js";
-import { type ConnectionSettings, type RunningEmulator, runtimeSettings } from "./connect.js";
-import { type CallOptions, callOptions, checkedOptions } from "./input-schemas.js";
-import { messagesOf } from "./messages.js";
+import { type ConnectionSettings, type RunningEmulator, readRuntimeSettings } from "./connect.js";
+import { type CallOptions, callOptions, checkOptions } from "./input-schemas.js";
+import { createMessages } from "./messages.js";
 
 /** Options for a smoke test. */
 export interface SmokeTestOptions extends CallOptions {
@@ -58,8 +58,8 @@ export const smokeTest = async (
   accountId: string,
   options: SmokeTestOptions = {},
 ): Promise<SmokeTestMessage> => {
-  const given = checkedOptions("run the smoke test", rules, options);
-  const settings = runtimeSettings(given.settings);
+  const given = checkOptions("run the smoke test", rules, options);
+  const settings = readRuntimeSettings(given.settings);
   const { signal } = given;
   const paces = servicePaces(settings, { clock: systemClock, environment: process.env });
   const connection = withoutUndefined({ pace: paces.pace(settings), signal });
@@ -169,7 +169,7 @@ class Chain {
 const sendMessage = async (chain: Chain, options: SmokeTestOptions): Promise<SmokeTestMessage> => {
   const { sender = "customer", customer = "Smoke test", signal } = options;
   const { text = "Smoke test of this account. Please ignore." } = options;
-  const messages = messagesOf(chain.service.request, chain.settings.platformName);
+  const messages = createMessages(chain.service.request, chain.settings.platformName);
   const messageId = `smoke-test-${randomUUID()}`;
   const callOptions = withoutUndefined({ signal });
   const start = {

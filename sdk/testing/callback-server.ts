@@ -8,8 +8,8 @@ import { authentication } from "../../provider/resources/authentication.js";
 import { isLocal } from "../../provider/service/addresses.js";
 import { callbackFailures } from "../runtime/callback-failures.js";
 import type { Callbacks } from "../runtime/callbacks.js";
-import { idleTimeouts } from "../runtime/serve-callbacks.js";
-import { errorText, type HubRecords, plainAddress } from "./checks.js";
+import { computeIdleTimeouts } from "../runtime/serve-callbacks.js";
+import { errorText, type HubRecords, stripAddress } from "./checks.js";
 
 /** The handler for a callback in a test: one from `callbacks`, or a node:http listener. */
 export type CallbackHandler = Pick<Callbacks, "node" | "idle"> | RequestListener;
@@ -18,7 +18,9 @@ export type CallbackHandler = Pick<Callbacks, "node" | "idle"> | RequestListener
 export type CallbackHandlers = Readonly<Record<string, CallbackHandler>>;
 
 /** Returns a test response for each of the account's token URLs: a token at the configured path. */
-export const tokenAnswers = async (records: HubRecords): Promise<ReadonlyMap<string, unknown>> => {
+export const listTokenAnswers = async (
+  records: HubRecords,
+): Promise<ReadonlyMap<string, unknown>> => {
   const objects = await records.objects(authentication.collection);
   return new Map(
     objects.flatMap((object): [string, unknown][] => {
@@ -42,7 +44,7 @@ interface Failure {
 export type CallbackServer = Awaited<ReturnType<typeof startCallbackServer>>;
 
 /** The address of the account that a request to a path was led here from. */
-const addressIn = (path: string): string => {
+const decodeAddress = (path: string): string => {
   try {
     return decodeURIComponent(path);
   } catch {
@@ -50,7 +52,7 @@ const addressIn = (path: string): string => {
   }
 };
 
-const pathOf = (address: string): string => {
+const findPath = (address: string): string => {
   if (!URL.canParse(address)) return "/";
   const { pathname, search } = new URL(address);
   return pathname + search;
@@ -71,15 +73,15 @@ export const startCallbackServer = async () => {
   subscribe(callbackFailures, published);
   // Only the emulator knows it: others on this machine get no token and reach no handler.
   const base = `/${randomBytes(24).toString("hex")}/`;
-  const server = createServer(idleTimeouts(), (request, response) => {
+  const server = createServer(computeIdleTimeouts(), (request, response) => {
     const { url = "" } = request;
     if (!url.startsWith(base)) {
       request.resume();
       response.writeHead(404).end();
       return;
     }
-    const target = addressIn(url.slice(base.length));
-    const address = plainAddress(target);
+    const target = decodeAddress(url.slice(base.length));
+    const address = stripAddress(target);
     const handler = handlers.get(address);
     if (!handler) {
       request.resume();
@@ -90,7 +92,7 @@ export const startCallbackServer = async () => {
       return;
     }
     // The handler sees the request as it would come to its own server.
-    request.url = pathOf(target);
+    request.url = findPath(target);
     const answered = async (): Promise<void> =>
       typeof handler === "function" ? handler(request, response) : handler.node(request, response);
     answered().catch((error: unknown) => {
@@ -104,20 +106,20 @@ export const startCallbackServer = async () => {
   return {
     /** The actual destination of a call to a URL of the account. */
     route: (address: string): string =>
-      isLocal(address) && !handlers.has(plainAddress(address))
+      isLocal(address) && !handlers.has(stripAddress(address))
         ? address
         : `http://127.0.0.1:${port}${base}${encodeURIComponent(address)}`,
     /** Sets the handlers for the calls that follow. */
     setHandlers: (given: CallbackHandlers): void => {
       handlers = new Map(
-        Object.entries(given).map(([address, one]) => [plainAddress(address), one]),
+        Object.entries(given).map(([address, one]) => [stripAddress(address), one]),
       );
     },
     /** URLs that have a handler. */
     addresses: (): readonly string[] => [...handlers.keys()],
     /** Sets the responses to token requests for callbacks. */
     setTokenAnswers: (answers: ReadonlyMap<string, unknown>): void => {
-      tokens = new Map([...answers].map(([address, answer]) => [plainAddress(address), answer]));
+      tokens = new Map([...answers].map(([address, answer]) => [stripAddress(address), answer]));
     },
     /** Resolves when every handler has finished. */
     idle: async (): Promise<void> => {

@@ -7,10 +7,13 @@ import { naturalKey } from "../../provider/definition/kinds.js";
 import { isObject, memberOf } from "../../provider/kernel/json.js";
 import { abbreviated } from "../../provider/kernel/text.js";
 import { resources } from "../../provider/resources/index.js";
-import { type ReceivedMessage, receivedMessage } from "../runtime/received-message.js";
+import { type ReceivedMessage, readReceivedMessage } from "../runtime/received-message.js";
 
 /** Returns the AssertionError for a failed expectation. Never fails. */
-export const assertionError = (lines: readonly string[], operator: string): AssertionError => {
+export const createAssertionError = (
+  lines: readonly string[],
+  operator: string,
+): AssertionError => {
   const error = new AssertionError({ message: lines.join("\n"), operator });
   // A setting of Node.js 24 (`simple`), which vitest would print as a difference.
   Reflect.deleteProperty(error, "diff");
@@ -48,13 +51,13 @@ interface Difference {
  * members are compared; in lists, all items. A member that is expected to be undefined must be
  * missing.
  */
-export const differences = (expected: unknown, actual: unknown, path = ""): Difference[] => {
+export const findMismatches = (expected: unknown, actual: unknown, path = ""): Difference[] => {
   const unless = (fits: boolean): Difference[] => (fits ? [] : [{ path, expected, actual }]);
   if (expected instanceof RegExp)
     return unless(typeof actual === "string" && new RegExp(expected).test(actual));
   if (Array.isArray(expected))
     return Array.isArray(actual) && actual.length === expected.length
-      ? expected.flatMap((each, place) => differences(each, actual[place], `${path}[${place}]`))
+      ? expected.flatMap((each, place) => findMismatches(each, actual[place], `${path}[${place}]`))
       : unless(false);
   if (!isObject(expected)) return unless(Object.is(expected, actual));
   // The matchers of vitest and jest, such as `expect.any(String)`, decide by themselves.
@@ -63,7 +66,7 @@ export const differences = (expected: unknown, actual: unknown, path = ""): Diff
     return unless(asymmetricMatch.call(expected, actual) === true);
   if (!isObject(actual)) return unless(false);
   return Object.entries(expected).flatMap(([name, each]) =>
-    differences(each, memberOf(actual, name), path === "" ? name : `${path}.${name}`),
+    findMismatches(each, memberOf(actual, name), path === "" ? name : `${path}.${name}`),
   );
 };
 
@@ -79,7 +82,7 @@ export const shown = (value: unknown): string => {
 /**
  * Formats a difference as a readable line. `show` formats the actual value, and can hide secrets.
  */
-export const differenceLine = (
+export const describeMismatch = (
   { path, expected, actual }: Difference,
   show: (value: unknown) => string = shown,
 ): string => `${path === "" ? "it" : path}: expected ${shown(expected)}, is ${show(actual)}`;
@@ -99,7 +102,7 @@ export const errorText = (error: unknown): string => {
  * Returns a URL without its query, fragment, or credentials, as in the emulator's log; empty for an
  * invalid URL.
  */
-export const plainAddress = (address: string): string => {
+export const stripAddress = (address: string): string => {
   if (!URL.canParse(address)) return "";
   const { origin, pathname } = new URL(address);
   return origin + pathname;
@@ -118,7 +121,7 @@ export interface HubCall {
 /**
  * Returns the definition of a kind by its name (`Participant`) or its collection (`participants`).
  */
-export const kindCalled = (name: string): Definition => {
+export const findKind = (name: string): Definition => {
   const found = resources.find(({ kind, collection }) => kind === name || collection === name);
   if (found) return found;
   const known = resources.map(({ kind }) => kind).join(", ");
@@ -159,7 +162,7 @@ export class HubRecords {
     const found = (await this.control.conversations()).find(({ id }) => id === conversationId);
     return (found?.messages ?? []).flatMap(({ body, recipients, id, messageId, created }) => {
       const wire = { ...body, id, messageId, created, recipients: { recipient: recipients } };
-      return receivedMessage(wire, this.platformName, conversationId) ?? [];
+      return readReceivedMessage(wire, this.platformName, conversationId) ?? [];
     });
   }
 }
@@ -182,7 +185,7 @@ export const assertCalls = (calls: readonly HubCall[], expected: ExpectedCalls):
     return wanted === actual ? [] : [`  ${name}: expected ${times(wanted)}, made ${times(actual)}`];
   });
   const title = "The calls to the service differ from the expected calls:";
-  if (lines.length > 0) throw assertionError([title, ...lines], "expectCalls");
+  if (lines.length > 0) throw createAssertionError([title, ...lines], "expectCalls");
 };
 
 /** The expected delivery. Omitted members can have any value. */
@@ -198,21 +201,21 @@ export interface ExpectedDelivery {
 }
 
 /** Returns the first matching delivery attempt; undefined if there is none. */
-export const deliveryLike = (
+export const findDelivery = (
   tries: readonly DeliveryEntry[],
   { status, ...expected }: ExpectedDelivery,
 ): DeliveryEntry | undefined =>
   tries.find((each) => {
     const answered = each.status ?? 0;
     const fits = status === undefined ? answered >= 200 && answered <= 299 : answered === status;
-    return fits && differences(expected, each).length === 0;
+    return fits && findMismatches(expected, each).length === 0;
   });
 
 const tryLine = ({ type, url, attempt, status, error }: DeliveryEntry): string =>
   `  ${type} to ${url || "no address"}, attempt ${attempt}: ${status ?? error ?? "no response"}`;
 
 /** Returns the error to throw if no delivery matches. */
-export const noDelivery = (
+export const describeMissingDelivery = (
   expected: ExpectedDelivery,
   withinMs: number,
   tries: readonly DeliveryEntry[],
@@ -220,11 +223,11 @@ export const noDelivery = (
   const last = tries.slice(-10).map(tryLine);
   const so = last.length === 0 ? ["There were no deliveries."] : ["Deliveries so far:", ...last];
   const title = `No delivery matched ${shown(expected)} within ${withinMs / 1000} s.`;
-  return assertionError([title, ...so], "expectDelivery");
+  return createAssertionError([title, ...so], "expectDelivery");
 };
 
 /** Shows a value without the secrets of an object. */
-const withoutSecrets = ({ fields }: Definition, object: StoredObject) => {
+const hideSecrets = ({ fields }: Definition, object: StoredObject) => {
   const secrets = valuesIn(fields, object).flatMap(({ field, value }) =>
     field.secret && typeof value === "string" && value !== "" ? [value] : [],
   );
@@ -232,12 +235,12 @@ const withoutSecrets = ({ fields }: Definition, object: StoredObject) => {
     secrets.reduce((text, secret) => text.replaceAll(secret, "[secret]"), shown(value));
 };
 
-const titleOf = (definition: Definition, object: StoredObject): string =>
+const nameObject = (definition: Definition, object: StoredObject): string =>
   JSON.stringify(object[naturalKey(definition)] ?? object.id);
 
-const listed = (definition: Definition, objects: readonly StoredObject[]): string => {
+const listTitles = (definition: Definition, objects: readonly StoredObject[]): string => {
   if (objects.length === 0) return `The account has no ${definition.noun}s.`;
-  const names = objects.map((object) => titleOf(definition, object));
+  const names = objects.map((object) => nameObject(definition, object));
   return `The account has ${names.slice(0, 20).join(", ")}${names.length > 20 ? ", …" : ""}.`;
 };
 
@@ -246,21 +249,21 @@ const listed = (definition: Definition, objects: readonly StoredObject[]): strin
  *
  * @throws AssertionError with the nearest object and how it differs
  */
-export const objectLike = (
+export const findObjectLike = (
   definition: Definition,
   objects: readonly StoredObject[],
   expected: object,
 ): StoredObject => {
-  const compared = objects.map((object) => ({ object, found: differences(expected, object) }));
+  const compared = objects.map((object) => ({ object, found: findMismatches(expected, object) }));
   const [near] = compared.sort((one, other) => one.found.length - other.found.length);
   if (near?.found.length === 0) return near.object;
   const lines = [`No ${definition.noun} in the account matches ${shown(expected)}.`];
   if (near) {
-    const show = withoutSecrets(definition, near.object);
-    lines.push(`The closest match is ${titleOf(definition, near.object)}:`);
-    lines.push(...near.found.map((difference) => `  ${differenceLine(difference, show)}`));
+    const show = hideSecrets(definition, near.object);
+    lines.push(`The closest match is ${nameObject(definition, near.object)}:`);
+    lines.push(...near.found.map((difference) => `  ${describeMismatch(difference, show)}`));
   }
-  throw assertionError([...lines, listed(definition, objects)], "expectObject");
+  throw createAssertionError([...lines, listTitles(definition, objects)], "expectObject");
 };
 
 /** @throws AssertionError naming the objects that match but must not exist */
@@ -269,9 +272,9 @@ export const assertNoObjectLike = (
   objects: readonly StoredObject[],
   expected: object,
 ): void => {
-  const fitting = objects.filter((object) => differences(expected, object).length === 0);
+  const fitting = objects.filter((object) => findMismatches(expected, object).length === 0);
   if (fitting.length === 0) return;
-  const names = fitting.map((object) => titleOf(definition, object)).join(", ");
+  const names = fitting.map((object) => nameObject(definition, object)).join(", ");
   const found = `that matches ${shown(expected)}, but the account has ${names}.`;
-  throw assertionError([`Expected no ${definition.noun} ${found}`], "expectNoObject");
+  throw createAssertionError([`Expected no ${definition.noun} ${found}`], "expectNoObject");
 };

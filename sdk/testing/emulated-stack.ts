@@ -10,20 +10,20 @@ import { objectsIn, textAt } from "../../provider/kernel/json.js";
 import { assertNode } from "../../provider/kernel/node-version.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import { type ConversationClient, connect } from "../runtime/connect.js";
-import { type CallbackServer, startCallbackServer, tokenAnswers } from "./callback-server.js";
+import { type CallbackServer, listTokenAnswers, startCallbackServer } from "./callback-server.js";
 import {
   assertCalls,
   assertNoObjectLike,
-  deliveryLike,
+  describeMissingDelivery,
   type ExpectedCalls,
   type ExpectedDelivery,
+  findDelivery,
+  findKind,
+  findObjectLike,
   type HubCall,
   HubRecords,
-  kindCalled,
-  noDelivery,
-  objectLike,
-  plainAddress,
   StackFailure,
+  stripAddress,
 } from "./checks.js";
 import type {
   EmulatedStackOptions,
@@ -182,7 +182,7 @@ const assertHandlersUsed = (
   applications: readonly StoredObject[],
 ): void => {
   const roles = applications.flatMap((object) => objectsIn(object, "roles"));
-  const known = new Set(roles.map((role) => plainAddress(textAt(role, "callback") ?? "")));
+  const known = new Set(roles.map((role) => stripAddress(textAt(role, "callback") ?? "")));
   const unused = server.addresses().filter((address) => !known.has(address));
   if (unused.length === 0) return;
   throw new StackFailure(
@@ -190,7 +190,7 @@ const assertHandlersUsed = (
   );
 };
 
-const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => {
+const createStack = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => {
   const { server, emulator, client, pulumi } = parts;
   const { stack } = pulumi;
   const { switches, clock = "manual" } = options.emulator ?? {};
@@ -198,7 +198,7 @@ const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => 
   const time = new EmulatedTime(emulator, clock === "manual");
   const finalTries = (switches?.deliveryRetries ?? 2) + 1;
   let outputs: Readonly<Record<string, unknown>> = {};
-  const objects = (kind: string) => records.objects(kindCalled(kind).collection);
+  const objects = (kind: string) => records.objects(findKind(kind).collection);
   /** Interrupts the runs that are under way when the stack is closed. */
   const over = new AbortController();
   const running = new Set<Promise<unknown>>();
@@ -211,7 +211,7 @@ const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => 
     const { outputs: made, ...done } = await begun.finally(() => running.delete(begun));
     if (command === "up")
       outputs = Object.fromEntries(Object.entries(made).map(([name, { value }]) => [name, value]));
-    server.setTokenAnswers(await tokenAnswers(records));
+    server.setTokenAnswers(await listTokenAnswers(records));
     return done;
   };
   let closing: Promise<void> | undefined;
@@ -238,17 +238,17 @@ const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => 
     calls: () => records.calls(),
     deliveries: () => records.deliveries(),
     expectObject: async (kind, expected) =>
-      objectLike(kindCalled(kind), await objects(kind), expected),
+      findObjectLike(findKind(kind), await objects(kind), expected),
     expectNoObject: async (kind, expected) =>
-      assertNoObjectLike(kindCalled(kind), await objects(kind), expected),
+      assertNoObjectLike(findKind(kind), await objects(kind), expected),
     expectCalls: async (expected, of) => assertCalls(of ?? (await records.calls()), expected),
     expectDelivery: async ({ withinMs = defaultWithinMs, ...expected }) => {
       const found = await time.until(
-        async () => deliveryLike(await records.deliveries(), expected),
+        async () => findDelivery(await records.deliveries(), expected),
         withinMs,
       );
       if (found) return found;
-      throw noDelivery(expected, withinMs, await records.deliveries());
+      throw describeMissingDelivery(expected, withinMs, await records.deliveries());
     },
     expectForecast: async (limits) => {
       const { assertForecast } = await import("./stack-forecast.js");
@@ -281,7 +281,7 @@ const stackOn = (parts: Parts, options: EmulatedStackOptions): EmulatedStack => 
  */
 export const startEmulatedStack = async (options: EmulatedStackOptions): Promise<EmulatedStack> => {
   const parts = await startParts(options);
-  const made = stackOn(parts, options);
+  const made = createStack(parts, options);
   try {
     const { callbacks = {} } = options;
     const { server, client, emulator } = parts;

@@ -103,7 +103,7 @@ const findPulumi = async (): Promise<string> => {
  * The environment in which the given profiles reach the emulator and nothing else: what the
  * environment of this process says of a tenant is covered.
  */
-const emulatorOnly = (
+const coverEnvironment = (
   emulator: Emulator,
   { profiles = [], emulator: { plan = "none", switches } = {} }: EmulatedStackOptions,
 ): Record<string, string> => {
@@ -123,7 +123,7 @@ const emulatorOnly = (
 };
 
 /** The project file of a folder, so that it can be used from another one. */
-const projectIn = async (
+const readProject = async (
   folder: string,
   pulumiCommand: PulumiCommand,
 ): Promise<ProjectSettings> => {
@@ -164,7 +164,7 @@ export const createPulumiStack = async (
   try {
     const given: ProjectSettings =
       typeof program === "string"
-        ? await projectIn(resolve(program), pulumiCommand)
+        ? await readProject(resolve(program), pulumiCommand)
         : { name: "test", runtime: "nodejs", main: process.cwd() };
     const settings = {
       workDir,
@@ -178,7 +178,7 @@ export const createPulumiStack = async (
         // What it makes goes with it.
         ...writtenOnce,
         PULUMI_SKIP_UPDATE_CHECK: "true",
-        ...emulatorOnly(emulator, options),
+        ...coverEnvironment(emulator, options),
         ...options.environment,
       },
     };
@@ -204,7 +204,7 @@ export const createPulumiStack = async (
 const sections = /^(Diagnostics|Outputs|Resources|Duration|Policies|Previewing update|Updating)\b/;
 
 /** What Pulumi says was wrong: its diagnostics; if it printed none, all that it printed last. */
-const diagnosticsIn = (printed: string): string => {
+const readDiagnostics = (printed: string): string => {
   const lines = printed.split("\n").map((line) => line.trimEnd());
   const from = lines.lastIndexOf("Diagnostics:");
   const rest = from < 0 ? lines.slice(-20) : lines.slice(from + 1);
@@ -287,7 +287,7 @@ const runPulumi = async (
       ? new StackFailure(
           `Could not finish pulumi ${command}: the stack was closed while the command was running.`,
         )
-      : new StackFailure(`pulumi ${command} failed. Pulumi reports:\n${diagnosticsIn(printed)}`, {
+      : new StackFailure(`pulumi ${command} failed. Pulumi reports:\n${readDiagnostics(printed)}`, {
           cause,
         });
   }

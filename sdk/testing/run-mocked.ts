@@ -8,7 +8,7 @@ import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import { ownershipKind, ownershipLifecycle } from "../../provider/lifecycle/ownership-resource.js";
 import { createRun } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
-import { assertionError, differenceLine, differences } from "./checks.js";
+import { createAssertionError, describeMismatch, findMismatches } from "./checks.js";
 
 const noSettings = (): never => {
   throw new ConversationError("SETTINGS_MISSING", "A unit test has no service settings.");
@@ -18,7 +18,7 @@ const noSettings = (): never => {
  * Checks as in a preview, without the service, by the kind's type token; those of one run of a
  * program, so that a unique name that is given twice is refused.
  */
-const mockedChecks = (): ReadonlyMap<string, Pick<Lifecycle, "check">> => {
+const createChecks = (): ReadonlyMap<string, Pick<Lifecycle, "check">> => {
   const run = createRun(async () => noSettings(), { settings: noSettings });
   return new Map<string, Pick<Lifecycle, "check">>([
     [typeToken(ownershipKind), ownershipLifecycle],
@@ -29,7 +29,7 @@ const mockedChecks = (): ReadonlyMap<string, Pick<Lifecycle, "check">> => {
 };
 
 /** An ID as the service makes them, always the same for the same resource. */
-const mockedId = (type: string, name: string): string => {
+const createId = (type: string, name: string): string => {
   const digest = hash("sha256", `${type} ${name}`);
   const parts = [digest.slice(0, 8), digest.slice(8, 12), `4${digest.slice(13, 16)}`];
   return [...parts, `8${digest.slice(17, 20)}`, digest.slice(20, 32)].join("-");
@@ -71,15 +71,17 @@ export interface ConversationMocks extends pulumi.runtime.Mocks {
 }
 
 /** Values without the engine's wrapping of secrets. */
-const unwrapped = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(unwrapped);
+const unwrapSecrets = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(unwrapSecrets);
   if (!isObject(value)) return value;
-  if (pulumi.runtime.specialSigKey in value) return unwrapped(value.value);
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, unwrapped(each)]));
+  if (pulumi.runtime.specialSigKey in value) return unwrapSecrets(value.value);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, unwrapSecrets(each)]),
+  );
 };
 
-const membersOf = (value: unknown): JsonObject => {
-  const plain = unwrapped(value);
+const readMembers = (value: unknown): JsonObject => {
+  const plain = unwrapSecrets(value);
   return isObject(plain) ? plain : {};
 };
 
@@ -95,14 +97,14 @@ const membersOf = (value: unknown): JsonObject => {
 export const conversationMocks = (): ConversationMocks => {
   const registered: MockedResource[] = [];
   const failures: string[] = [];
-  const checks = mockedChecks();
+  const checks = createChecks();
   return {
     registered,
     failures,
     call: () => ({}),
     newResource: async ({ type, name, inputs: given, id: wanted }) => {
-      const inputs = membersOf(given);
-      const made = mockedId(type, name);
+      const inputs = readMembers(given);
+      const made = createId(type, name);
       // As the engine has it: messages take the logical names of resources from what owns them.
       const isOwnership = type === typeToken(ownershipKind);
       const id = wanted || (isOwnership ? `${inputs.project}/${inputs.stack}/${made}` : made);
@@ -115,7 +117,7 @@ export const conversationMocks = (): ConversationMocks => {
         type,
         name,
         id,
-        inputs: givenInputs(membersOf(checked?.inputs ?? inputs)),
+        inputs: givenInputs(readMembers(checked?.inputs ?? inputs)),
       });
       return { id, state };
     },
@@ -138,7 +140,7 @@ export interface MockedProgram {
    * Expects a resource with these inputs. An expected value can be a regular expression that a string must match. In objects, only
    * the given members are compared.
    *
-   * @throws AssertionError with the differences
+   * @throws AssertionError with the findMismatches
    */
   expectResource(kind: string, name: string, inputs: object): MockedResource;
 }
@@ -156,7 +158,7 @@ export interface MockedRunOptions {
   readonly config?: Readonly<Record<string, string>>;
 }
 
-const programOf = (
+const createProgram = (
   resources: readonly MockedResource[],
   outputs: Readonly<Record<string, unknown>>,
 ): MockedProgram => {
@@ -167,7 +169,7 @@ const programOf = (
     const names = own.map((each) => JSON.stringify(each.name)).join(", ");
     const declared = `It declares these resources of this kind: ${names || "none"}.`;
     const missing = `The program declares no ${kind} ${JSON.stringify(name)}. ${declared}`;
-    throw assertionError([missing], "resource");
+    throw createAssertionError([missing], "resource");
   };
   return {
     resources,
@@ -175,17 +177,17 @@ const programOf = (
     resource,
     expectResource: (kind, name, expected) => {
       const found = resource(kind, name);
-      const different = differences(expected, found.inputs);
+      const different = findMismatches(expected, found.inputs);
       if (different.length === 0) return found;
-      const lines = different.map((each) => `  ${differenceLine(each)}`);
+      const lines = different.map((each) => `  ${describeMismatch(each)}`);
       const title = `${kind} ${name} differs from the expected properties:`;
-      throw assertionError([title, ...lines], "expectResource");
+      throw createAssertionError([title, ...lines], "expectResource");
     },
   };
 };
 
 /** The values of outputs. `apply` would wait for ever for one that fails. @throws what it failed with */
-const resolved = async (outputs: JsonObject): Promise<unknown> => {
+const resolveOutputs = async (outputs: JsonObject): Promise<unknown> => {
   const all = pulumi.output<JsonObject>(outputs);
   const promise: unknown = Reflect.get(all, "promise");
   return typeof promise === "function" ? promise.call(all) : undefined;
@@ -232,10 +234,10 @@ const runNow = async (
   ]);
   pulumi.runtime.setAllConfig(Object.fromEntries(full));
   const given: unknown = await program();
-  const outputs = isObject(given) ? await resolved({ ...given }) : {};
+  const outputs = isObject(given) ? await resolveOutputs({ ...given }) : {};
   await pulumi.runtime.disconnect();
   const lines = mocks.failures.map((line) => `  ${line}`);
   if (lines.length > 0)
-    throw assertionError(["A preview would reject the program:", ...lines], "runMocked");
-  return programOf(mocks.registered, isObject(outputs) ? outputs : {});
+    throw createAssertionError(["A preview would reject the program:", ...lines], "runMocked");
+  return createProgram(mocks.registered, isObject(outputs) ? outputs : {});
 };

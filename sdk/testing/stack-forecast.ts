@@ -7,7 +7,7 @@ import {
   type StackExport,
   stackExportIn,
 } from "../../cli/pulumi/stack-documents.js";
-import { assertionError } from "./checks.js";
+import { createAssertionError } from "./checks.js";
 
 /** Which run to forecast, under which conditions, and its limits. An omitted limit means no limit. */
 export interface ForecastLimits extends ConditionOptions {
@@ -53,5 +53,5 @@ export const assertForecast = (exported: unknown, limits: ForecastLimits): Forec
   if (over.length === 0) return found;
   const report = forecastReport(found, conditions);
   const title = `The run exceeds its limits: ${over.join("; ")}.\n`;
-  throw assertionError([title, report], "expectForecast");
+  throw createAssertionError([title, report], "expectForecast");
 };

@@ -20,7 +20,7 @@ import type {
 } from "../runtime/message.js";
 import type { Sent } from "../runtime/messages.js";
 import type { Party, ReceivedMessage } from "../runtime/received-message.js";
-import { assertionError, differences, type HubRecords, shown } from "./checks.js";
+import { createAssertionError, findMismatches, type HubRecords, shown } from "./checks.js";
 
 /** Between two looks, in milliseconds of real time. */
 const lookEveryMs = 10;
@@ -114,7 +114,7 @@ const isAccepted = ({ status = 0 }: DeliveryEntry): boolean => status >= 200 && 
  *
  * @param finalTries after so many tries the service gives a delivery up
  */
-const reachedMessages = async (
+const readReachedMessages = async (
   records: HubRecords,
   conversationId: string,
   finalTries: number,
@@ -198,7 +198,7 @@ const isLike = (message: ReceivedMessage, expected: ExpectedMessage): boolean =>
   if (!isFrom(message.sender.kind, from)) return false;
   if (type !== undefined && message.type !== type) return false;
   const sender = name === undefined ? undefined : { name };
-  return differences(withoutUndefined({ text, content, sender }), message).length === 0;
+  return findMismatches(withoutUndefined({ text, content, sender }), message).length === 0;
 };
 
 /** What is expected, for people: `text from the bot with the text /tomorrow/`. */
@@ -324,7 +324,7 @@ export const testConversation = (
   let seen = 0;
 
   const messages = async (): Promise<readonly ReachedMessage[]> =>
-    id === undefined ? [] : reachedMessages(records, id, finalTries);
+    id === undefined ? [] : readReachedMessages(records, id, finalTries);
 
   const transcript = async (): Promise<string> => (await messages()).map(messageLine).join("\n");
 
@@ -332,7 +332,7 @@ export const testConversation = (
     const lines = await transcript();
     const so = lines === "" ? "There are no messages." : `The conversation so far:\n${lines}`;
     const failed = handlers.failures(id).map((line) => `A handler in the test failed: ${line}`);
-    return assertionError([said, so, ...failed], operator);
+    return createAssertionError([said, so, ...failed], operator);
   };
 
   /** The first matching message from somebody else, and its position. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startEmulator } from "../../emulator/index.js";
 import { systemClock } from "../../provider/kernel/clock.js";
-import { runtimeSettings } from "../../sdk/runtime/connect.js";
+import { readRuntimeSettings } from "../../sdk/runtime/connect.js";
 import { connect } from "../../sdk/runtime/index.js";
 import { running } from "../emulator/running.js";
 import { JumpingClock } from "../service/support/clocks.js";
@@ -19,7 +19,7 @@ const whole = {
 };
 
 test("what is given wins, what is left out comes from the environment", () => {
-  const settings = runtimeSettings(
+  const settings = readRuntimeSettings(
     { clientId: "mine", plan: "basic", burst: 7, share: 0.5 },
     { ...whole, CONVERSATION_PLAN: "developer", CONVERSATION_PLATFORM_NAME: "acme" },
   );
@@ -38,11 +38,11 @@ test("a profile reads its own variables only", () => {
   const environment = Object.fromEntries(
     Object.entries(whole).map(([name, value]) => [name.replace("_", "_STAGING_"), value]),
   );
-  expect(runtimeSettings({ profile: "staging" }, environment)).toMatchObject({
+  expect(readRuntimeSettings({ profile: "staging" }, environment)).toMatchObject({
     clientId: "id",
     profile: "staging",
   });
-  expect(() => runtimeSettings({ profile: "staging" }, whole)).toThrow(
+  expect(() => readRuntimeSettings({ profile: "staging" }, whole)).toThrow(
     "CONVERSATION_STAGING_BASE_URL",
   );
 });

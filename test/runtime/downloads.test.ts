@@ -86,8 +86,6 @@ test("get gives what the service says, and nothing more", async () => {
 
 test.each([
   [403, "IN_USE"],
-  [400, "IN_USE"],
-  [409, "IN_USE"],
   [404, "NOT_FOUND"],
 ])("a deletion that is refused with %i is %s", async (refusal, code) => {
   await using hub = await hubWith(status(200));
@@ -96,15 +94,6 @@ test.each([
     code,
     details: { status: refusal },
   });
-});
-
-test("what the service says of a refused deletion is quoted with one stop", async () => {
-  await using hub = await hubWith(status(200));
-  const body = JSON.stringify({ code: "400-150", developerMessage: "The asset is in use." });
-  hub.deletion = (_, response) => void response.writeHead(400).end(body);
-  await expect(hub.client.assets.delete("a-7")).rejects.toThrow(
-    "the service refused the deletion (400, 400-150, The asset is in use). An asset",
-  );
 });
 
 test("a deletion is one call", async () => {

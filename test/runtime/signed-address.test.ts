@@ -1,6 +1,6 @@
 import type { lookup } from "node:dns";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { contentTransfer } from "../../sdk/runtime/content-transfer.js";
+import { openContentTransfer } from "../../sdk/runtime/content-transfer.js";
 import {
   checkSignedAddress,
   isPrivateAddress,
@@ -107,7 +107,7 @@ test("a name that leads to this machine is refused when the connection is made",
   // Through a proxy nothing would be looked up here.
   for (const name of ["HTTPS_PROXY", "https_proxy"]) vi.stubEnv(name, "");
   onTestFinished(() => void vi.unstubAllEnvs());
-  const transfer = contentTransfer(() => {}, resolving("127.0.0.1"));
+  const transfer = openContentTransfer(() => {}, resolving("127.0.0.1"));
   const url = new URL("https://files.example.com/x?signature=canary");
   const { signal } = new AbortController();
   await expect(transfer.get({ what: "download asset a-1", url, signal })).rejects.toMatchObject({
