@@ -78,7 +78,7 @@ export const accessService = (
   { environment, say = () => undefined, clock: ownClock, signal }: AccessOptions,
 ): ServiceAccess => {
   const clock = ownClock ?? systemClock;
-  const buckets = ownClock && memoryBuckets(() => ownClock.now());
+  const buckets = ownClock && memoryBuckets(ownClock);
   const paces = servicePaces(settings, {
     clock,
     environment,

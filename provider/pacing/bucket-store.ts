@@ -2,6 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { hrtime } from "node:process";
+import type { Clock } from "../kernel/clock.js";
 import { isConversationError } from "../kernel/errors.js";
 import { assertOwnFile, makeOwnFolder } from "../kernel/files.js";
 import { type Bucket, parseBucket } from "./bucket.js";
@@ -25,16 +26,12 @@ export interface BucketStore {
   close(): Promise<void>;
 }
 
-/**
- * Creates a store of buckets for this process only.
- *
- * @param now monotonic time in milliseconds
- */
-export const memoryBuckets = (now: () => number): BucketStore => {
+/** Creates a store of buckets for this process only. */
+export const memoryBuckets = (clock: Pick<Clock, "now">): BucketStore => {
   const buckets = new Map<string, Bucket>();
   return {
     change: async (key, change) => {
-      buckets.set(key, change(buckets.get(key), now()));
+      buckets.set(key, change(buckets.get(key), clock.now()));
     },
     close: async () => {},
   };
@@ -122,43 +119,36 @@ export const fileBuckets = (path: string, now: () => number = machineTime): Buck
   };
 };
 
-interface FallbackOptions {
-  /** Buckets of this process only, as long as the shared ones cannot be reached. */
-  readonly local: BucketStore;
-  /** Monotonic milliseconds. */
-  readonly now: () => number;
-  /** Called the first time that the shared buckets cannot be reached. */
-  readonly onLost: (error: unknown) => void;
-}
-
 /** Time until lost buckets are tried again, in milliseconds: Redis usually returns within seconds. */
 const againMs = 2_000;
 
 /**
- * Returns a store that uses shared buckets, or local ones while the shared buckets cannot be
+ * Returns a store that uses shared buckets, or those of this process while the shared ones cannot be
  * reached. Rejects only with a ConversationError, for failures that a person must fix.
+ *
+ * @param onLost called the first time that the shared buckets cannot be reached
  */
 export const withLocalBuckets = (
   shared: BucketStore,
-  { local, now, onLost }: FallbackOptions,
+  clock: Clock,
+  onLost: (error: unknown) => void,
 ): BucketStore => {
+  const local = memoryBuckets(clock);
   let againAt = Number.NEGATIVE_INFINITY;
   let isReported = false;
   return {
     change: async (key, change) => {
-      if (now() < againAt) return local.change(key, change);
+      if (clock.now() < againAt) return local.change(key, change);
       try {
         await shared.change(key, change);
       } catch (error) {
         if (isConversationError(error)) throw error;
-        againAt = now() + againMs;
+        againAt = clock.now() + againMs;
         if (!isReported) onLost(error);
         isReported = true;
         await local.change(key, change);
       }
     },
-    close: async () => {
-      await Promise.all([shared.close(), local.close()]);
-    },
+    close: () => shared.close(),
   };
 };

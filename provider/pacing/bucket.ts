@@ -74,15 +74,11 @@ export const delayBucket = ({ at, dueMs }: Bucket, ms: number): Bucket => ({
   dueMs: dueMs + ms,
 });
 
-/**
- * A call was refused: it took no token, and none is left. The next one is there after a period, or
- * after the pause if the service requested a shorter one.
- */
-export const emptyBucket = (
-  { at, dueMs }: Bucket,
-  { periodMs }: RateLimit,
-  pauseMs: number,
-): Bucket => ({ at, dueMs: Math.max(dueMs - periodMs, Math.min(periodMs, pauseMs)) });
+/** A call was refused: it took no token, and none is left. The next one is there after a period. */
+export const emptyBucket = ({ at, dueMs }: Bucket, { periodMs }: RateLimit): Bucket => ({
+  at,
+  dueMs: Math.max(dueMs - periodMs, periodMs),
+});
 
 /** Parses text from a store; undefined if it is not a bucket. */
 export const parseBucket = (text: unknown): Bucket | undefined => {

@@ -186,7 +186,11 @@ export class EndpointQueue {
 
   async #learnRefused(headers: HttpResponse["headers"]): Promise<void> {
     const { clock, onRefusals } = this.#options;
-    const pauseMs = this.#pauseAfterRefusal(retryAfterMs(headers, clock.wall()));
+    const doublings = Math.min(mostDoublings, this.#refusalsInRow);
+    const pauseMs = Math.max(
+      retryAfterMs(headers, clock.wall()) ?? 0,
+      firstPauseMs * 2 ** doublings,
+    );
     this.#recentRefusals = this.#window > settledAfter ? 1 : this.#recentRefusals + 1;
     this.#refusedAt = clock.now();
     this.#heldUntil = this.#refusedAt + pauseMs;
@@ -196,18 +200,7 @@ export class EndpointQueue {
       this.#recentRefusals = 0;
       onRefusals?.();
     }
-    await this.#changeBucket((bucket) => emptyBucket(bucket, this.limit, pauseMs));
-  }
-
-  /**
-   * The service's request counts at once if it makes one. If that was not enough, the pauses of the
-   * specification apply, or a period if it is longer.
-   */
-  #pauseAfterRefusal(askedMs: number | undefined): number {
-    const doublings = Math.min(mostDoublings, this.#refusalsInRow);
-    const ownMs = Math.max(this.limit.periodMs, firstPauseMs * 2 ** doublings);
-    if (askedMs === undefined) return ownMs;
-    return this.#refusalsInRow === 0 ? askedMs : Math.max(askedMs, ownMs);
+    await this.#changeBucket((bucket) => emptyBucket(bucket, this.limit));
   }
 
   /** Returns 0 or less if the token was there and is taken, otherwise the time until it is. */

@@ -21,10 +21,7 @@ type LimitTable = (endpoint: Endpoint, plan: Plan) => Pick<EndpointLimit, "rate"
 
 /** Pacing callbacks, which must not fail. */
 interface PacingHooks {
-  /**
-   * A call has to wait for more than 2 seconds; called again every 10 seconds with the time left.
-   * Runs in the caller's own asynchronous context.
-   */
+  /** As for the queue of each endpoint. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
   /**
    * Called with the apparent plan of a tenant without a configured one, each time that it turns out
@@ -33,24 +30,15 @@ interface PacingHooks {
   readonly onPlanGuess?: ((plan: Plan) => void) | undefined;
 }
 
+/** The settings of these names, and where they apply. */
 export interface PacingOptions extends PacingHooks {
   readonly clock: Clock;
   /** The service's base URL, which identifies the owner of these buckets. Stored only as a hash. */
   readonly tenant: string;
-  /**
-   * The tenant's plan. If omitted, the pacer starts with the highest plan, and steps down while
-   * calls are refused.
-   */
+  /** If omitted, the highest plan at first, and one step down after repeated refusals. */
   readonly plan?: Plan | undefined;
-  /**
-   * Number of calls that every endpoint accepts in a burst. Default: as documented for the plan. At
-   * {@link unlimitedBurst} or more, bursts are unlimited, and calls wait only after a refusal.
-   */
+  /** At {@link unlimitedBurst} or more, calls wait only after a refusal. */
   readonly burst?: number | undefined;
-  /**
-   * Fraction of each rate and burst that may be used, greater than 0 and at most 1; of a burst, at
-   * least one call.
-   */
   readonly share: number;
   /** Store for the buckets. Default: the memory of this process. */
   readonly store?: BucketStore;
@@ -86,11 +74,8 @@ const queueByEndpoint = (openQueue: (endpoint: Endpoint, name: string) => Endpoi
 export const waitOutRefusals = ({
   clock = systemClock,
   onWait,
-}: {
-  readonly clock?: Clock | undefined;
-  readonly onWait?: ((wait: Wait) => void) | undefined;
-} = {}): Pace => {
-  const store = memoryBuckets(() => clock.now());
+}: Pick<PacingHooks, "onWait"> & { readonly clock?: Clock | undefined } = {}): Pace => {
+  const store = memoryBuckets(clock);
   return queueByEndpoint(
     (endpoint, key) => new EndpointQueue(endpoint, noLimit, { clock, store, key, onWait }),
   );
@@ -106,7 +91,7 @@ export const pacedCalls = (options: PacingOptions): Pace => {
   const { clock, plan, share, burst, onWait, onPlanGuess, limits = conversationLimit } = options;
   const unpaced = waitOutRefusals({ clock, onWait });
   if (burst !== undefined && burst >= unlimitedBurst) return unpaced;
-  const store = options.store ?? memoryBuckets(() => clock.now());
+  const store = options.store ?? memoryBuckets(clock);
   // Others can read the store.
   const tenant = hash("sha256", options.tenant).slice(0, 16);
   const limitOn = (endpoint: Endpoint, on: Plan): RateLimit => {
@@ -185,9 +170,6 @@ export const servicePaces = (settings: Settings, options: ServicePacesOptions): 
  */
 const firstQuietMajor = 24;
 
-/** One store for all profiles of a process, because they may belong to the same tenant. */
-const inProcess = new WeakMap<Clock, BucketStore>();
-
 /**
  * Returns the bucket store: Redis if a URL is given; otherwise, a file in the cache folder or,
  * before Node.js 24, the memory of this process. Opens the store only on the first call.
@@ -196,16 +178,10 @@ const inProcess = new WeakMap<Clock, BucketStore>();
  */
 export const sharedBuckets = (options: SharedBucketsOptions): BucketStore => {
   const { clock, redisUrl, environment = process.env, onNotice } = options;
-  const now = (): number => clock.now();
-  const local = inProcess.get(clock) ?? memoryBuckets(now);
-  inProcess.set(clock, local);
-  const shareThrough = (shared: BucketStore, why: (error: unknown) => string): BucketStore =>
-    withLocalBuckets(shared, {
-      local,
-      now,
-      onLost: (error) =>
-        onNotice?.(`The rate limits are not shared with other processes for now: ${why(error)}.`),
-    });
+  const shareThrough = (store: BucketStore, why: (error: unknown) => string): BucketStore =>
+    withLocalBuckets(store, clock, (error) =>
+      onNotice?.(`The rate limits are not shared with other processes for now: ${why(error)}.`),
+    );
   if (redisUrl !== undefined) {
     assertRedisPackage(`${settingLabel("redisUrl")} is set to share the rate limits through Redis`);
     return shareThrough(redisBuckets(redisUrl), (error) => {
@@ -213,7 +189,7 @@ export const sharedBuckets = (options: SharedBucketsOptions): BucketStore => {
       return said === undefined ? "could not reach Redis" : `Redis refused it (${said})`;
     });
   }
-  if (Number.parseInt(process.versions.node, 10) < firstQuietMajor) return local;
+  if (Number.parseInt(process.versions.node, 10) < firstQuietMajor) return memoryBuckets(clock);
   const path = bucketFilePath(environment);
   return shareThrough(
     fileBuckets(path),

@@ -4,35 +4,25 @@ import { type Plan, plans } from "../service/plans.js";
 import type { Method } from "../service/transport.js";
 
 /** A number for each plan, such as calls per second. */
-export type PlanRates = Readonly<Record<Plan, number>>;
+type PlanRates = Readonly<Record<Plan, number>>;
 
-/**
- * Endpoints with their own rate, which overrides the standard rate for these paths only
- * (specification §8.1 rule 3).
- */
-export interface SpecialRate {
-  /** HTTP method. */
-  readonly method: Method;
-  /** Path templates, relative to the service's base URL. */
-  readonly templates: readonly string[];
-  /** Rates by plan. If a plan is omitted, its standard rate applies to these endpoints. */
+/** The limits of an endpoint with its own. On a plan that is omitted, the standard one applies. */
+interface OwnLimits {
   readonly rates: Partial<PlanRates>;
-  /** Bursts by plan. If a plan is omitted, its standard burst applies to these endpoints. */
   readonly bursts?: Partial<PlanRates>;
 }
 
-/** One row in the rate table (specification §8.2 and §8.3). */
-export interface RateRow {
-  /** Name of the service, such as `Message Router`. */
+/** The rates of a service (specification §8.2 and §8.3). */
+interface RateRow {
+  /** Such as `Message Router`. */
   readonly service: string;
-  /** Versions of the service, such as `v3`. */
+  /** Such as `v3`. */
   readonly versions: readonly string[];
-  /** Rates for every endpoint without its own rate. */
   readonly standard: PlanRates;
-  /** Calls in a burst; absent if no documentation states them. */
+  /** Default: those of the Conversation service, because no documentation states them. */
   readonly bursts?: PlanRates;
-  /** Endpoints with their own rate; empty if there are none. */
-  readonly special: readonly SpecialRate[];
+  /** Override the standard for single endpoints, such as `POST /assets` (§8.1 rule 3). */
+  readonly own?: Readonly<Record<string, OwnLimits>>;
 }
 
 const rates = (developer: number, basic: number, enterprise: number): PlanRates => ({
@@ -45,32 +35,20 @@ const other = (
   service: string,
   versions: readonly string[],
   standard: PlanRates,
-  special: readonly SpecialRate[] = [],
-): RateRow => ({ service, versions, standard, special });
+  own: Readonly<Record<string, OwnLimits>> = {},
+): RateRow => ({ service, versions, standard, own });
 
 /** Calls in a burst on most endpoints of the Conversation service. */
 const standardBursts = rates(1, 2, 30);
 
-const conversation: RateRow = {
-  service: "Conversation",
-  versions: ["v3"],
-  standard: rates(0.16, 0.5, 1),
-  bursts: standardBursts,
-  special: [
-    {
-      method: "POST",
-      templates: ["/conversations/messages", "/assets"],
-      rates: { basic: 1, enterprise: 5 },
-      bursts: { basic: 3, enterprise: 15 },
-    },
-    {
-      method: "GET",
-      templates: ["/conversations/{id}", "/assets/{id}"],
-      rates: { basic: 1, enterprise: 5 },
-      bursts: { basic: 3, enterprise: 15 },
-    },
-  ],
+const busy: OwnLimits = {
+  rates: { basic: 1, enterprise: 5 },
+  bursts: { basic: 3, enterprise: 15 },
 };
+const oneForEntryPoints: OwnLimits = { rates: { enterprise: 1 }, bursts: { enterprise: 20 } };
+const fiveForMessages: OwnLimits = { rates: { basic: 1, enterprise: 5 } };
+const slow: OwnLimits = { rates: rates(0.16, 0.16, 0.5) };
+const slowest: OwnLimits = { rates: rates(0.02, 0.08, 0.17) };
 
 /**
  * All rates of all services that share the plans, in the specification's order.
@@ -80,39 +58,41 @@ const conversation: RateRow = {
  * path, as in `/entrypoint/{id}/capacity`.
  */
 export const rateRows: readonly RateRow[] = [
-  conversation,
+  {
+    service: "Conversation",
+    versions: ["v3"],
+    standard: rates(0.16, 0.5, 1),
+    bursts: standardBursts,
+    own: {
+      "POST /conversations/messages": busy,
+      "POST /assets": busy,
+      "GET /conversations/{id}": busy,
+      "GET /assets/{id}": busy,
+    },
+  },
   {
     service: "Message Router",
     versions: ["v3"],
     standard: rates(0.16, 0.5, 0.5),
     bursts: rates(3, 10, 10),
-    special: [
-      {
-        method: "GET",
-        templates: [
-          "/entrypoint/{id}/agentavailability",
-          "/entrypoint/{id}/capacity",
-          "/entrypoint/{id}/checkeligibility",
-          "/entrypoint/{id}/chatallowed",
-          "/entrypoint/{id}/livesessionstatus",
-        ],
-        rates: { enterprise: 1 },
-        bursts: { enterprise: 20 },
-      },
-    ],
-  },
-  other("Notification Manager", ["v3"], rates(0.16, 0.5, 1), [
-    { method: "POST", templates: ["/messages", "/assets"], rates: { basic: 1, enterprise: 5 } },
-  ]),
-  other("Secure Messaging Manager", ["v3"], rates(0.16, 0.5, 1)),
-  other("AI Services", ["v3"], rates(0.16, 0.3, 1), [
-    { method: "GET", templates: ["/instantanswers/suggestions"], rates: rates(10, 20, 40) },
-    {
-      method: "GET",
-      templates: ["/instantanswers/generative", "/instantanswers/extractive"],
-      rates: { enterprise: 30 },
+    own: {
+      "GET /entrypoint/{id}/agentavailability": oneForEntryPoints,
+      "GET /entrypoint/{id}/capacity": oneForEntryPoints,
+      "GET /entrypoint/{id}/checkeligibility": oneForEntryPoints,
+      "GET /entrypoint/{id}/chatallowed": oneForEntryPoints,
+      "GET /entrypoint/{id}/livesessionstatus": oneForEntryPoints,
     },
-  ]),
+  },
+  other("Notification Manager", ["v3"], rates(0.16, 0.5, 1), {
+    "POST /messages": fiveForMessages,
+    "POST /assets": fiveForMessages,
+  }),
+  other("Secure Messaging Manager", ["v3"], rates(0.16, 0.5, 1)),
+  other("AI Services", ["v3"], rates(0.16, 0.3, 1), {
+    "GET /instantanswers/suggestions": { rates: rates(10, 20, 40) },
+    "GET /instantanswers/generative": { rates: { enterprise: 30 } },
+    "GET /instantanswers/extractive": { rates: { enterprise: 30 } },
+  }),
   other("AI Services", ["v4"], rates(30, 30, 30)),
   other("Auth Manager", ["v3"], rates(1, 10, 60)),
   other("Case Manager", ["v3"], rates(0.16, 0.5, 1)),
@@ -124,31 +104,21 @@ export const rateRows: readonly RateRow[] = [
   other("Integration Manager", ["v4"], rates(0.16, 0.5, 1)),
   other("Micro Services Manager", ["v3"], rates(0.16, 0.5, 1)),
   other("Personalization Manager", ["v4"], rates(0.16, 0.5, 1)),
-  other("User Manager", ["v3"], rates(1, 10, 60), [
-    { method: "POST", templates: ["/user"], rates: rates(0.16, 0.16, 0.5) },
-    { method: "PATCH", templates: ["/user"], rates: rates(0.16, 0.16, 0.5) },
-    {
-      method: "DELETE",
-      templates: ["/user/{id}", "/user/ext-id/{id}"],
-      rates: rates(0.16, 0.16, 0.5),
-    },
-  ]),
+  other("User Manager", ["v3"], rates(1, 10, 60), {
+    "POST /user": slow,
+    "PATCH /user": slow,
+    "DELETE /user/{id}": slow,
+    "DELETE /user/ext-id/{id}": slow,
+  }),
   other("Work Assignment Manager", ["v3"], rates(0.16, 0.16, 0.5)),
-  other("Content Manager", ["v4"], rates(1, 10, 60), [
-    {
-      method: "POST",
-      templates: ["/import/content", "/import/content/validate"],
-      rates: rates(0.02, 0.08, 0.17),
-    },
-  ]),
+  other("Content Manager", ["v4"], rates(1, 10, 60), {
+    "POST /import/content": slowest,
+    "POST /import/content/validate": slowest,
+  }),
   other("Event Manager", ["v4"], rates(0.5, 0.5, 0.5)),
-  other("Portal Manager", ["v3"], rates(1, 10, 60), [
-    {
-      method: "GET",
-      templates: ["/portals/{portalID}/search/typeahead"],
-      rates: rates(10, 20, 60),
-    },
-  ]),
+  other("Portal Manager", ["v3"], rates(1, 10, 60), {
+    "GET /portals/{portalID}/search/typeahead": { rates: rates(10, 20, 60) },
+  }),
   other("Portal Manager", ["v4"], rates(1, 10, 60)),
 ];
 
@@ -172,14 +142,7 @@ export interface EndpointLimit {
   readonly rate: number;
   /** Number of calls in a short burst, at least 1. */
   readonly burst: number;
-  /**
-   * Basis of the burst. `vendor`: stated in the service's documentation. `assumed`: that of the
-   * same plan in the Conversation service.
-   */
-  readonly basis: "vendor" | "assumed";
 }
-
-const listed = (choices: readonly string[]): string => [...new Set(choices)].join(", ");
 
 const invalid = (text: string): ConversationError => new ConversationError("INPUT_INVALID", text);
 
@@ -200,17 +163,14 @@ const assertTexts = (question: RateQuestion): void => {
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-const rowOf = (question: RateQuestion): RateRow => {
-  const rows = rateRows.filter((row) => same(row.service, question.service));
-  if (rows.length === 0) {
-    throw invalid(
-      `There are no rates for the service ${JSON.stringify(question.service)}. Services: ${listed(rateRows.map(({ service }) => service))}.`,
-    );
-  }
-  const row = rows.find(({ versions }) => versions.some((known) => same(known, question.version)));
+const findRow = ({ service, version }: RateQuestion): RateRow => {
+  const row = rateRows.find(
+    (each) => same(each.service, service) && each.versions.some((known) => same(known, version)),
+  );
   if (row) return row;
+  const known = rateRows.map((each) => `${each.service} ${each.versions.join(" and ")}`);
   throw invalid(
-    `There are no rates for version ${JSON.stringify(question.version)} of ${question.service}. Versions: ${listed(rows.flatMap(({ versions }) => versions))}.`,
+    `There are no rates for ${JSON.stringify(`${service} ${version}`)}. Services: ${known.join(", ")}.`,
   );
 };
 
@@ -232,20 +192,16 @@ const plain = (template: string): string => template.replace(/\{[^{}/]*\}/g, "{}
  */
 export const limitOf = (question: RateQuestion): EndpointLimit => {
   assertTexts(question);
-  const row = rowOf(question);
-  const { plan } = question;
+  const { plan, method, template } = question;
+  const { standard, bursts = standardBursts, own = {} } = findRow(question);
   if (!plans.includes(plan)) {
     throw invalid(`There is no plan ${JSON.stringify(plan)}. Plans: ${plans.join(", ")}.`);
   }
-  const path = plain(question.template);
-  const own = row.special.find(
-    ({ method, templates }) =>
-      method === question.method && templates.some((template) => plain(template) === path),
-  );
+  const name = plain(`${method} ${template}`);
+  const limits = Object.entries(own).find(([each]) => plain(each) === name)?.[1];
   return {
-    rate: own?.rates[plan] ?? row.standard[plan],
-    burst: own?.bursts?.[plan] ?? (row.bursts ?? standardBursts)[plan],
-    basis: row.bursts ? "vendor" : "assumed",
+    rate: limits?.rates[plan] ?? standard[plan],
+    burst: limits?.bursts?.[plan] ?? bursts[plan],
   };
 };
 

@@ -36,7 +36,7 @@ const path = () => join(folder, "pulumi-conversation", "buckets.sqlite");
 
 const openers: Readonly<Record<string, () => () => BucketStore>> = {
   memory: () => {
-    const store = memoryBuckets(() => 0);
+    const store = memoryBuckets(new JumpingClock());
     return () => store;
   },
   file: () => () => fileBuckets(path(), () => 0),
@@ -145,17 +145,6 @@ test("the file is in the cache folder of the user", () => {
   );
   expect(bucketFilePath({ XDG_CACHE_HOME: "relative" }, "/home/eve")).toMatch(/^\/home\/eve/);
   expect(bucketFilePath({ XDG_CACHE_HOME: "/c" }, "/home/eve")).toMatch(/^\/c\/pulumi/);
-});
-
-test("two profiles of one tenant in one process keep to its rate together, also without the file", async () => {
-  writeFileSync(join(folder, "pulumi-conversation"), "");
-  const clock = new JumpingClock();
-  const paceOf = () =>
-    pacedCalls({ clock, tenant: "t", plan: "developer", share: 1, store: shared([], clock) });
-  const paces = [paceOf(), paceOf()];
-  for (let times = 0; times < 10; times += 1)
-    for (const pace of paces) await pace(endpoint, answer);
-  expect(clock.time).toBeGreaterThanOrEqual(19 * 6250);
 });
 
 test("what Redis keeps and nobody can read is written anew", async () => {

@@ -45,7 +45,7 @@ test("it never allows more than the service does, whoever else calls and whateve
         // Only others are a reason for a refusal, and after it nothing is taken for granted.
         expect(accepted || !isEmptied).toBe(true);
         bucket = takeToken(bucket, own);
-        if (!accepted) [bucket, isEmptied] = [emptyBucket(bucket, own, 1000), true];
+        if (!accepted) [bucket, isEmptied] = [emptyBucket(bucket, own), true];
       }
     }),
   );

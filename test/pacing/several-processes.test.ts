@@ -23,7 +23,7 @@ beforeEach(() => {
 /** What a process opens; all that are opened on the same time share the buckets. */
 const stores = {
   memory: (time: VirtualTime) => {
-    const store = memoryBuckets(() => time.now());
+    const store = memoryBuckets(time);
     return () => store;
   },
   file: (time: VirtualTime) => () => fileBuckets(join(folder, "buckets.sqlite"), () => time.now()),
