@@ -260,20 +260,6 @@ const operations: Readonly<Record<string, Operation>> = {
       [() => hub.of(kind).check({}, inputs), () => hub.of(kind).create(inputs)],
     );
   },
-  update: (values, change, place, ways) => {
-    const { entry, create } = made(place, values);
-    const news = inputsOf({ ...values, ...change });
-    const of = () => hub.of(place.kind);
-    return played(
-      ways,
-      [create],
-      [
-        () => of().check(entry.inputs, news),
-        () => of().diff(entry.id, entry.state, news),
-        () => of().update(entry.id, entry.state, news),
-      ],
-    );
-  },
   "refresh, preview and update": (values, change, place, ways) => {
     const { entry, create } = made(place, values);
     const news = inputsOf({ ...values, ...change });

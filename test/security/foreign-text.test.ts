@@ -4,7 +4,6 @@ import fc from "fast-check";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { driftMarkdown } from "../../cli/drift/report.js";
-import { codeSpan, markdownTable } from "../../cli/terminal/columns.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { inertOutput, inertText } from "../../provider/kernel/text.js";
 import { exportSandbox } from "../cli/export/exported.js";
@@ -210,22 +209,6 @@ test("progress shows what it is busy with, and what others wrote only as text", 
 });
 
 describe("Markdown", () => {
-  test("a cell of code has as many bars as were meant, and one line", () => {
-    fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom(..."a`|\\\n @<") }), (text) => {
-        const span = codeSpan(text);
-        expect(span).not.toMatch(/\n/);
-        const [fence = ""] = /^`+/.exec(span) ?? [];
-        const runs: readonly string[] = span.slice(fence.length, -fence.length).match(/`+/g) ?? [];
-        expect(runs).not.toContain(fence);
-        const [, , line = ""] = markdownTable(["a", "b"], [[span, "c"]]);
-        const cells = line.slice(2, -2).split(/(?<=(?:^|[^\\])(?:\\\\)*)\|/);
-        expect(cells).toHaveLength(2);
-      }),
-      { seed: 1, numRuns: 500 },
-    );
-  });
-
   test("the README of an export, and its program compiles and says the same", async () => {
     await fc.assert(
       fc.asyncProperty(hostileText, async (text) => {

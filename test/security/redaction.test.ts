@@ -92,12 +92,6 @@ if (!password) throw new Error("there is no password");
 /** What goes wrong inside a transport, with what it may quote. */
 const transportFaults: Readonly<Record<string, (text: string) => Error>> = {
   "a TypeError": (text) => new TypeError(`Headers.append: "${text}" is an invalid header value`),
-  "an error of JSON": (text) =>
-    new SyntaxError(`Unexpected token, ..."${text.slice(1, 9)}"... is not valid JSON`),
-  "a value in Node's own words": (text) =>
-    new TypeError(
-      `The argument must be an object. Received type string ('${text.slice(0, 25)}...')`,
-    ),
   "a failure with a strange code": (text) =>
     new TransportFailure(true, Object.assign(new Error(text), { code: text })),
 };

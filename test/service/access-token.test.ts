@@ -94,7 +94,6 @@ test("a fresh token that is refused too ends the call", async () => {
 
 test.each([
   ["an hour", { expires_in: 3600 }, 3_540_000],
-  ["an hour as text", { expires_in: "3600" }, 3_540_000],
   ["a short life", { expires_in: 100 }, 90_000],
   ["an unknown life", {}, 270_000],
 ])("a token with %s is used until shortly before its end", async (_, reply, lifeMs) => {
@@ -150,14 +149,6 @@ test("a token call that is lost is repeated, also below a POST", async () => {
   const granted = live.hub.handleToken;
   live.hub.handleToken = inTurn((_seen, _response, socket) => socket.destroy(), granted);
   expect(await live.service.request(createAsset, { body: {} })).toMatchObject({ status: 200 });
-});
-
-test("a token address that is over its rate is waited for", async () => {
-  await using live = await connected(accepted);
-  const granted = live.hub.handleToken;
-  live.hub.handleToken = inTurn(raw(429, ""), granted);
-  await live.service.request(getAsset, { id: "a1" });
-  expect(live.clock.slept).toEqual([1000]);
 });
 
 test.each([

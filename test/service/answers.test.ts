@@ -36,15 +36,10 @@ const outcomes: readonly (readonly [
   ["a hang-up", "POST", [hangUp], unreachable, 1],
   ["a reset and a hang-up", "GET", [reset, hangUp, found], { status: 200 }, 3],
   ["a reset and a hang-up", "PUT", [reset, hangUp, found], { status: 200 }, 3],
-  ["a reset and a hang-up", "DELETE", [reset, hangUp, found], { status: 200 }, 3],
   ["nothing but resets", "GET", [reset], { code: "UNREACHABLE" }, 5],
   ["a 503", "GET", [raw(503, "<html>"), found], { status: 200 }, 2],
-  ["a 503", "PUT", [raw(503, "<html>"), found], { status: 200 }, 2],
-  ["a 503", "DELETE", [raw(503, "<html>"), found], { status: 200 }, 2],
   ["a 404", "PUT", [json(404, {})], { code: "NOT_FOUND", effect: "none" }, 1],
-  ["a 404", "DELETE", [json(404, {})], { code: "NOT_FOUND", effect: "none" }, 1],
   ["a 500, then a 404", "PUT", [raw(500, ""), json(404, {})], { effect: "unknown" }, 2],
-  ["a 500, then a 404", "DELETE", [raw(500, ""), json(404, {})], { effect: "unknown" }, 2],
   [
     "half a 201 with its id",
     "POST",
@@ -55,7 +50,6 @@ const outcomes: readonly (readonly [
   ["half a 201 without an id", "POST", [halfAnswer('{"name":"x')], unreachable, 1],
   ["half an answer", "GET", [halfAnswer('{"id', 200), found], { body: { id: "c1" } }, 2],
   ["half an answer", "PUT", [halfAnswer("{", 200)], { status: 200 }, 1],
-  ["half an answer", "DELETE", [halfAnswer("{", 200)], { status: 200 }, 1],
   [
     "half a refusal",
     "POST",
@@ -69,7 +63,7 @@ const outcomes: readonly (readonly [
   ["nothing but pages", "GET", [raw(200, "<html>")], { code: "BAD_RESPONSE", effect: "none" }, 3],
   ["a redirect", "GET", [raw(302, "", { location: "/x" })], { code: "BAD_RESPONSE" }, 1],
   ["a byte order mark", "GET", [raw(200, '\ufeff{"id":"c1"}')], { body: { id: "c1" } }, 1],
-  ...([400, 403, 404, 406, 409, 412, 418, 500, 502, 503, 504] as const).map(
+  ...([400, 403, 404, 409, 500, 503] as const).map(
     (status) =>
       [
         `status ${status}`,
@@ -121,22 +115,6 @@ test("a POST whose connection is refused was not sent, so it is repeated", async
   });
   expect(attempts).toBe(5);
   await service.close();
-});
-
-test("a name that does not resolve is reported, with no effect", async () => {
-  const hub = await FakeHub.start();
-  const settings = hub.settings({ tokenUrl: "http://no-such-host.invalid/token" });
-  const service = connectService(settings, {
-    pace: waitOutRefusals(),
-    retry: { ...noPauses, retries: 0 },
-  });
-  await expect(service.request(...calls.POST)).rejects.toMatchObject({
-    code: "UNREACHABLE",
-    effect: "none",
-    message: expect.stringMatching(/access token.*no-such-host\.invalid/),
-  });
-  await service.close();
-  await hub[Symbol.asyncDispose]();
 });
 
 /** A deadline that comes when the test says so. */
@@ -209,16 +187,6 @@ test("a port that speaks no TLS is reported as that, and not asked again", async
     ),
   });
   expect(connections).toBe(1);
-});
-
-test("calls go through the proxy where one is set", async () => {
-  await using proxy = await FakeHub.start(json(200, { via: "proxy" }));
-  const environment = { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` };
-  const transport = httpTransport({ environment });
-  const url = "http://service.invalid/conversation/v3/channels";
-  const response = await transport.send({ method: "GET", url, headers: {} });
-  await transport.close();
-  expect(response.text).toBe('{"via":"proxy"}');
 });
 
 test("this machine is reached without the proxy", async () => {

@@ -2,10 +2,8 @@ import type { ServerResponse } from "node:http";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isConversationError } from "../../provider/kernel/errors.js";
-import { create } from "../matrix/support/resource.js";
-import { Stage } from "../matrix/support/stage.js";
 import { calls } from "./support/calls.js";
-import { connected, failureOf } from "./support/connected.js";
+import { connected } from "./support/connected.js";
 import type { Handler } from "./support/fake-hub.js";
 
 /** What a service sends after it has read a call, and how the connection ends then. */
@@ -56,9 +54,6 @@ const anySent: fc.Arbitrary<Sent> = fc.record({
   end: fc.constantFrom("close", "reset"),
 });
 
-/** Nothing of the answer itself arrives. */
-const unanswered: fc.Arbitrary<Sent> = anySent.map((sent) => ({ ...sent, final: "nothing" }));
-
 const repeatable = { seed: 22, numRuns: 60 } as const;
 
 test("a status below 200 is never taken for the answer to a call", async () => {
@@ -92,30 +87,3 @@ test("an answer that follows any number of 102, 103 and 104 is the answer", asyn
   });
   expect(await live.service.request(...calls.POST)).toEqual({ status: 201, body: { id: "c1" } });
 });
-
-test("a status below 200 is never taken for the answer of the token address", async () => {
-  await fc.assert(
-    fc.asyncProperty(unanswered, async (sent) => {
-      await using live = await connected(() => undefined, {
-        retry: { retries: 0 },
-      });
-      live.hub.handleToken = handling(sent);
-      const failure = await failureOf(live.service.request(...calls.POST));
-      expect(failure).toMatchObject({ code: "UNREACHABLE", effect: "none" });
-      expect(String(failure)).not.toContain("redirected");
-    }),
-    { ...repeatable, numRuns: 20 },
-  );
-});
-
-test.each([[[102]], [[103]], [[102, 103, 103]], [[100]], [[101]]])(
-  "a channel whose creation ends after %j is found again in the same run",
-  async (interim) => {
-    await using stage = await Stage.open();
-    stage.wire.add({ do: "reset-after", on: "POST /channels", interim: interim.map(interimBytes) });
-    const made = await create(stage);
-    const objects = await stage.hub.objects("channels");
-    expect(objects.map(({ id }) => id)).toEqual([made.id]);
-    expect(stage.sentTo("POST /channels")).toBe(1);
-  },
-);

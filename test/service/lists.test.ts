@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";
 import { connected, failureOf } from "./support/connected.js";
 import { type Handler, inTurn, json, raw } from "./support/fake-hub.js";
@@ -85,13 +84,6 @@ describe("a list", () => {
     expect(live.hub.calls).toHaveLength(1);
   });
 
-  test("is kept per collection", async () => {
-    await using live = await connected(inTurn(page([]), json(200, { authentication: [] })));
-    await live.service.list(channel);
-    await live.service.list(authentication);
-    expect(live.hub.log).toEqual(["GET /channels", "GET /authentications"]);
-  });
-
   test("is asked for again where it must be fresh, and replaces what was kept", async () => {
     await using live = await connected(inTurn(page(objects(0, 1)), page(objects(0, 2))));
     await live.service.list(channel);
@@ -117,13 +109,6 @@ describe("a list", () => {
     await expect(live.service.list(channel)).rejects.toMatchObject({ code: "FORBIDDEN" });
     await expect(live.service.list(channel)).rejects.toMatchObject({ code: "FORBIDDEN" });
     expect(live.hub.calls).toHaveLength(1);
-  });
-
-  test("that failed is asked for again by the next caller", async () => {
-    const fail = json(400, {});
-    await using live = await connected(inTurn(fail, page(objects(0, 1))));
-    await failureOf(live.service.list(channel));
-    expect(idsOf(await live.service.list(channel))).toEqual(["c0"]);
   });
 });
 
@@ -214,12 +199,6 @@ test("a list of many pages is read in the widest ones, once the first has said h
     "GET /channels?$pagenum=2&$pagesize=75",
     "GET /channels?$pagenum=3&$pagesize=75",
   ]);
-});
-
-test("a list of a service whose widest page is smaller is read in those", async () => {
-  await using live = await connected(wide(120, 50));
-  expect(await live.service.list(channel)).toMatchObject({ complete: true });
-  expect(live.hub.calls).toHaveLength(1 + 3);
 });
 
 test.each([

@@ -18,21 +18,6 @@ test("refusals are waited out with 1, 2, 4, 8, 16, 16 seconds", async () => {
   expect(sentAt).toEqual([0, 1000, 3000, 7000, 15_000, 31_000, 47_000]);
 });
 
-test("a success starts the waits anew", async () => {
-  const clock = new JumpingClock();
-  const pace = waitOutRefusals({ clock });
-  await pace(list, answering(refusedWith(), refusedWith(), ok));
-  await pace(list, answering(refusedWith(), ok));
-  expect(clock.slept).toEqual([1000, 2000, 1000]);
-});
-
-test("a date of a service that says no time is taken by our clock", async () => {
-  const clock = new JumpingClock();
-  const headers = { "retry-after": "Thu, 01 Jan 2026 00:00:05 GMT" };
-  await waitOutRefusals({ clock })(list, answering(refusedWith(headers), ok));
-  expect(clock.time).toBe(5000);
-});
-
 test("callers of a refused endpoint queue in order of arrival, the refused one first", async () => {
   const clock = new ManualClock();
   const pace = waitOutRefusals({ clock });
@@ -100,29 +85,6 @@ test("a refused call that gives up lets those behind it go on", async () => {
   giveUp.abort();
   await expect(first).rejects.toMatchObject({ code: "CANCELLED" });
   clock.advance(1000);
-  expect(await second).toBe(ok);
-});
-
-test("a call that is refused again while it is given up does not hold the queue", async () => {
-  const clock = new ManualClock();
-  const pace = waitOutRefusals({ clock });
-  const giveUp = new AbortController();
-  let attempts = 0;
-  const held = pace(
-    list,
-    async () => {
-      attempts += 1;
-      if (attempts === 2) giveUp.abort();
-      return refusedWith();
-    },
-    giveUp.signal,
-  );
-  const rejected = expect(held).rejects.toMatchObject({ code: "CANCELLED" });
-  await nextTurn();
-  const second = pace(list, answering(ok));
-  clock.advance(1000);
-  await rejected;
-  clock.advance(2000);
   expect(await second).toBe(ok);
 });
 

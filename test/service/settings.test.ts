@@ -50,14 +50,6 @@ test("the environment wins over the configuration", () => {
   expect(settings.clientId).toBe("client-1");
 });
 
-test("the configuration is used where the environment is empty", () => {
-  const settings = read(
-    { ...complete, CONVERSATION_CLIENT_ID: " " },
-    { "conversation:clientId": "other" },
-  );
-  expect(settings.clientId).toBe("other");
-});
-
 test("all missing settings are named in one error, with both ways to set them", () => {
   expect(() => read({})).toThrow(expect.objectContaining({ code: "SETTINGS_MISSING" }));
   expect(() => read({})).toThrow(
@@ -124,24 +116,18 @@ test.each([
 
 test.each([
   ["BASE_URL", "https://hub.example.com/conversation", /version segment \/v3/],
-  ["BASE_URL", "https://hub.example.com/v3/channels", /version segment \/v3/],
   ["BASE_URL", "http://hub.example.com/v3", /must start with https/],
   ["BASE_URL", "http://127.0.0.1.example.com/v3", /must start with https/],
   ["BASE_URL", "https://u:canary-pass@hub.example.com/v3", /not contain a user name or password/],
   ["BASE_URL", "https://hub.example.com/v3?a=canary-pass", /not contain "\?"/],
   ["BASE_URL", "https://hub.example.com/v3#canary-pass", /not contain "#"/],
-  ["BASE_URL", "ftp://hub.example.com/v3", /starts with https/],
   ["BASE_URL", "canary-pass", /starts with https/],
   ["TOKEN_URL", "http://id.example.com/token", /must start with https/],
-  ["TOKEN_URL", "https://u:canary-pass@id.example.com/", /not contain a user name or password/],
   ["PLAN", "gold", /one of: developer, basic, enterprise/],
   ["BURST", "0", /whole number of at least 1/],
-  ["BURST", "1.5", /whole number of at least 1/],
   ["SHARE", "0", /greater than 0 and at most 1/],
-  ["SHARE", "1.1", /greater than 0 and at most 1/],
   ["SHARE", "half", /greater than 0 and at most 1/],
   ["PLATFORM_NAME", "Platform", /lowercase letters/],
-  ["PLATFORM_NAME", "2go", /lowercase letters/],
   ["OWNERSHIP_MARK", "name", /one of: description, none/],
   ["PUT", "merge", /one of: keep, replace/],
   ["REDIS_URL", "http://u:canary-pass@redis/", /redis:\/\//],
@@ -174,9 +160,6 @@ test("every setting is described with both names and whether it is secret", () =
 test.each([
   ["PLAN", "gold", ', not "gold"'],
   ["PLAN", "Enterprse", ', not "Enterprse"; did you mean enterprise?'],
-  ["PLAN", "bassic", ', not "bassic"; did you mean basic?'],
-  ["OWNERSHIP_MARK", "descripton", ', not "descripton"; did you mean description?'],
-  ["PUT", "keeps", ', not "keeps"; did you mean keep?'],
   ["PUT", "x".repeat(300), `, not "${"x".repeat(40)}"… (300 characters)`],
   ["PUT", "\u202ekeep\u0007!!", ', not "\\u202ekeep\\u0007!!"'],
 ])("%s=%j is shown, with the word that was probably meant", (suffix, value, shown) => {
@@ -193,12 +176,6 @@ test("no rule of a secret setting shows what was given", () => {
       expect(JSON.stringify("rule" in result ? result : {}), environment).not.toContain("canary");
     }
   }
-});
-
-test("what a PUT does to unnamed members is known only where somebody says it", () => {
-  expect(read(complete)).not.toHaveProperty("put");
-  expect(withOne("CONVERSATION_PUT", "Replace").put).toBe("replace");
-  expect(read(complete, { "conversation:put": "keep" }).put).toBe("keep");
 });
 
 describe("profiles", () => {

@@ -51,13 +51,6 @@ const account = {
   ownership: "shop/prod/0123456789abcdef",
 };
 
-test("a provider that an import made without an ownership changes to get one", () => {
-  const { ownership: _, ...imported } = account;
-  const change = configurationChange(urn("default"), imported, account);
-  expect(change).toEqual({ keys: ["ownership"], isMove: false });
-  expect(configurationOf("default", imported)).not.toHaveProperty("ownership");
-});
-
 test("what `pulumi state move` or `stack rename` brought from another stack gets an ownership of its own", () => {
   const here = "urn:pulumi:live::shop::pulumi:providers:conversation::default";
   const { inputs } = checkedConfiguration(here, account, {});

@@ -253,14 +253,6 @@ test("an object with the mark of another stack is read, but the check after an i
   expect(news).not.toHaveProperty("imported");
 });
 
-test.each(["7b1d1bb3-0d4e-4d53-8d7e-3f6f0c9a2a11", "../channels"])(
-  "no object with the ID %s is an empty answer, and no error",
-  async (id) => {
-    const none = { id: "", inputs: undefined, properties: undefined };
-    expect(await plugin.read(urn("Channel", "x"), id)).toEqual(none);
-  },
-);
-
 test("find gives the id and the outputs of the one object, its secrets sealed", async () => {
   const { id } = await made("desk", desk, "Authentication");
   const found = await plugin.invoke("conversation:index:findAuthentication", { name: "desk" });
@@ -273,16 +265,4 @@ test("find gives the id and the outputs of the one object, its secrets sealed", 
   expect(none.error).toMatch(/^Authentication.find: no authentication has/);
   const wrong = await plugin.invoke("conversation:index:findAuthentication", { nme: "no" });
   expect(wrong.error).toMatch(/nme is not a text property of Authentication.*name/);
-});
-
-test("a failure leaves with its message alone, and names what this release does not know", async () => {
-  const unknown = await plugin.check(urn("Nothing", "x"), {}, {});
-  expect(unknown.error).toMatch(/has no resource conversation:index:Nothing/);
-  const { error } = await plugin.create(urn("Channel", "x"), {
-    ...web,
-    owner: `${ownership}/x`,
-    type: 5,
-  });
-  expect(error).toMatch(/^creating the channel failed: type must/);
-  expect(error).not.toContain(" at ");
 });
