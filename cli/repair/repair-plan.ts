@@ -6,7 +6,7 @@ import { connected } from "../../provider/lifecycle/account.js";
 import { usersAmong } from "../../provider/lifecycle/delete.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { objectTime } from "../../provider/lifecycle/ownership.js";
-import { resourceIn } from "../../provider/lifecycle/resource.js";
+import { kindInRun, resourceIn } from "../../provider/lifecycle/resource.js";
 import { messageOf } from "../command.js";
 import {
   type AccountRead,
@@ -132,7 +132,9 @@ const decideCreation = async (
   if (problem !== undefined)
     return { left: `${title}: the command could not read the objects of its kind: ${problem}` };
   const run = inventory.runIn(accountIn(resource));
-  const { ownMark, isMarked } = await connected(resourceIn(definition, run, openedValues(inputs)));
+  const { ownMark, isMarked } = await connected(
+    resourceIn(kindInRun(definition, run), openedValues(inputs)),
+  );
   const made = inventory.items.filter(
     (item) =>
       item.account === account &&

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
-import { wireName } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { HttpError, invalidAttribute } from "../http/exchange.js";
@@ -45,7 +44,7 @@ export const findReferences = (
   prefix = "",
 ): StoredReference[] =>
   Object.entries(fields).flatMap(([name, field]) => {
-    const wire = wireName(name, field);
+    const wire = field.wire ?? name;
     return findReferencesInside(field, object[wire], prefix + wire);
   });
 
@@ -80,7 +79,7 @@ export type ObjectsByCollection = Readonly<Record<string, readonly StoredObject[
 /** The wire names of members whose values must be unique among a kind's objects. */
 export const uniqueMembers = ({ fields }: Definition): readonly string[] =>
   Object.entries(fields).flatMap(([name, field]) =>
-    field.type === "text" && field.unique ? [wireName(name, field)] : [],
+    field.type === "text" && field.unique ? [field.wire ?? name] : [],
   );
 
 /** One change of a collection, to be undone by `stale-list`. */

@@ -39,15 +39,15 @@ const shown = (field: Field, value: unknown): string =>
 /** Whether a value is neither undefined nor null. */
 export const isThere = (value: unknown): boolean => value !== undefined && value !== null;
 
-const change = (field: Field, path: string, from: unknown, to: unknown): FieldChange[] => [
+const change = (field: Field, path: () => string, from: unknown, to: unknown): FieldChange[] => [
   {
-    path,
+    path: path(),
     ...(isThere(from) ? { from: shown(field, from) } : {}),
     ...(isThere(to) ? { to: shown(field, to) } : {}),
   },
 ];
 
-const inField = (field: Field, path: string, from: unknown, to: unknown): FieldChange[] => {
+const inField = (field: Field, path: () => string, from: unknown, to: unknown): FieldChange[] => {
   if (field.secret) return from === to ? [] : change(field, path, from, to);
   if (!holdsSecret(field) && sameMeaning(field, from, to)) return [];
   const isNamed = field.type !== "list" || identityOf(field).length > 0;
@@ -85,7 +85,7 @@ export const changesOf = (
   fields: Fields,
   from: JsonObject,
   to: JsonObject,
-): readonly FieldChange[] => alignMembers(fields, [to, from], "").flatMap(inDeclared);
+): readonly FieldChange[] => alignMembers(fields, [to, from], () => "").flatMap(inDeclared);
 
 /**
  * Items in the service's order if the order matters, otherwise those known before come first, in
@@ -108,11 +108,11 @@ const managedList = (
 
 /** The entries known before, in their form and order, then the new ones. */
 const managedMap = (field: MapField, live: JsonObject, prior: JsonObject): JsonObject => {
-  const kept = (alignParts(field, [prior, live], "") ?? []).flatMap(
+  const kept = (alignParts(field, [prior, live], () => "") ?? []).flatMap(
     ({ field: of, name, values: [known, there] }) =>
       there === undefined ? [] : [[name, managedValue(of, there, known)] as const],
   );
-  const added = (alignParts(field, [live, prior], "") ?? []).flatMap(
+  const added = (alignParts(field, [live, prior], () => "") ?? []).flatMap(
     ({ name, values: [there, known] }) => (known === undefined ? [[name, there] as const] : []),
   );
   return objectOf([...kept, ...added]);

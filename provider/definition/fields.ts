@@ -103,11 +103,13 @@ const others = (value: JsonObject, own: readonly unknown[], ...steps: string[]):
     .map(([name, of]) => ({ steps: [...steps, name], value: of }));
 
 /** Returns the members of an object, found by their names in a program or on the wire. */
-export const membersIn = (fields: Fields, values: JsonObject): readonly Content[] =>
-  Object.entries(values).map(([name, value]) => {
-    const field = fieldOf(fields, name) ?? fieldsByWireName(fields).get(name)?.[1];
+export const membersIn = (fields: Fields, values: JsonObject): readonly Content[] => {
+  const byWire = fieldsByWireName(fields);
+  return Object.entries(values).map(([name, value]) => {
+    const field = fieldOf(fields, name) ?? byWire.get(name)?.[1];
     return { ...(field ? { field } : {}), steps: [name], value };
   });
+};
 
 /** The members that the service adds to each object. */
 export const addedMembers: readonly string[] = ["id", ...Object.keys(outputFields)];
@@ -281,7 +283,8 @@ export const normaliseFields = (
       ([name, field]) =>
         [
           name,
-          normaliseValue(field, values[name]) ?? (isFilled(name) ? defaultOf(field) : undefined),
+          normaliseValue(field, values[name]) ??
+            (isFilled(name) && "default" in field ? field.default : undefined),
         ] as const,
     ),
     ...Object.entries(values).filter(([name]) => !Object.hasOwn(fields, name)),
@@ -300,11 +303,9 @@ const normaliseValue = (field: Field, value: unknown): unknown => {
 const jsonText = (value: JsonObject): string =>
   holdsUnknown(value) ? unknownValue : JSON.stringify(value);
 
-/** Returns the value that a program sets if it omits a field; undefined if there is none. */
-const defaultOf = (field: Field): unknown => ("default" in field ? field.default : undefined);
-
 /** Returns the value that an omitted member has in the service; undefined if there is none. */
-export const defaultIn = (field: Field): unknown => defaultOf(field) ?? field.serviceDefault;
+export const defaultIn = (field: Field): unknown =>
+  ("default" in field ? field.default : undefined) ?? field.serviceDefault;
 
 /** The values, with the discriminator derived from the one member that is present. */
 const discriminated = (rule: MemberRule | undefined, values: JsonObject): JsonObject => {

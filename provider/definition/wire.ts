@@ -1,36 +1,12 @@
-import {
-  isBlank,
-  isObject,
-  type JsonObject,
-  listAt,
-  memberOf,
-  objectOf,
-  valueAt,
-} from "../kernel/json.js";
-import {
-  type Definition,
-  type Field,
-  type Fields,
-  type ListField,
-  type MapField,
-  type MemberRule,
-  type Members,
-  object,
-  type TextField,
-} from "./define.js";
-import {
-  addedMembers,
-  contentsOf,
-  defaultIn,
-  fieldsByWireName,
-  itemPath,
-  keyOf,
-  looksMasked,
-  memberPath,
-  membersOf,
-  unwrapped,
-  wireName,
-} from "./fields.js";
+import { isBlank, isObject, type JsonObject, listAt, memberOf, objectOf, valueAt } from "../kernel/json.js";
+import { type Definition, type Field, type Fields, type ListField, type MapField, type MemberRule, type Members, object, type TextField } from "./define.js";
+import { addedMembers, contentsOf, defaultIn, <<<<<<< HEAD
+  fieldsByWireName, =======
+>>>>>>> ab29a124 (lifecycle: each phase of a call ends in its file before the next begins)
+  itemPath, keyOf, looksMasked, memberPath, membersOf, unwrapped, <<<<<<< HEAD
+  wireName, =======
+>>>>>>> ab29a124 (lifecycle: each phase of a call ends in its file before the next begins) } from "./fields.js";
+
 import { pairs, plainText } from "./meaning.js";
 
 // From a program's values to the service's JSON and back, and to what a PUT over a live object sends.
@@ -91,9 +67,9 @@ export const toWire = (field: Field, value: unknown, vendor: VendorName): unknow
  */
 export const fieldsToWire = (fields: Fields, values: JsonObject, vendor: VendorName): JsonObject =>
   objectOf(
-    [...fieldsByWireName(fields)]
-      .filter(([, [name]]) => values[name] !== undefined)
-      .map(([wire, [name, field]]) => [wire, toWire(field, values[name], vendor)]),
+    Object.entries(fields)
+      .filter(([name]) => values[name] !== undefined)
+      .map(([name, field]) => [field.wire ?? name, toWire(field, values[name], vendor)]),
   );
 
 /** Converts a complete object of a kind to the service's JSON. */
@@ -141,8 +117,8 @@ export const fromWire = (field: Field, wire: unknown, vendor: VendorName): unkno
   if (wire === undefined || wire === null) return undefined;
   switch (field.type) {
     case "text": {
-      const value = unwrapped(field.envelope, wire) ?? undefined;
-      return vendorWord(field, value, `${vendor.platformName}_`, neutral);
+      const value = field.envelope === undefined ? wire : unwrapped(field.envelope, wire);
+      return vendorWord(field, value ?? undefined, `${vendor.platformName}_`, neutral);
     }
     case "reference":
       return (field.plainId ? wire : unwrapped("id", wire)) ?? undefined;
@@ -165,7 +141,7 @@ export const fieldsFromWire = (fields: Fields, wire: JsonObject, vendor: VendorN
   objectOf(
     Object.entries(fields).map(([name, field]) => [
       name,
-      fromWire(field, memberOf(wire, wireName(name, field)), vendor),
+      fromWire(field, memberOf(wire, field.wire ?? name), vendor),
     ]),
   );
 
@@ -204,12 +180,15 @@ export const unknownMembers = (
   return unknownParts(object({ doc: "", fields }), objectOf(own), "");
 };
 
+/** Returns a path; few of them are ever needed. */
+type PathOf = () => string;
+
 /** The same part of several values of a field: a member, an item, or an entry. */
 export interface AlignedPart {
   readonly field: Field;
   readonly name: string;
-  /** As a program would write it. */
-  readonly path: string;
+  /** Returns its path as a program would write it. */
+  readonly path: PathOf;
   /** Undefined where a value has no such part. */
   readonly values: readonly unknown[];
 }
@@ -218,12 +197,12 @@ export interface AlignedPart {
 export const alignMembers = (
   fields: Fields,
   objects: readonly unknown[],
-  path: string,
+  path: PathOf,
 ): readonly AlignedPart[] =>
   Object.entries(fields).map(([name, field]) => ({
     field,
     name,
-    path: memberPath(path, name),
+    path: () => memberPath(path(), name),
     values: objects.map((value) => valueAt(value, name)),
   }));
 
@@ -237,7 +216,7 @@ export const alignMembers = (
 export const alignParts = (
   field: Field,
   [first, ...others]: readonly unknown[],
-  path: string,
+  path: PathOf,
 ): readonly AlignedPart[] | undefined => {
   if (field.type === "object")
     return isObject(first) ? alignMembers(field.fields, [first, ...others], path) : undefined;
@@ -248,7 +227,7 @@ export const alignParts = (
         const place = places[at];
         return place === undefined ? undefined : listAt(others[side])[place];
       });
-      const here = itemPath(path, field, item, at);
+      const here = () => itemPath(path(), field, item, at);
       return { field: field.of, name: String(at), path: here, values: [item, ...partners] };
     });
   }
@@ -261,7 +240,8 @@ export const alignParts = (
   );
   return Object.entries(first).map(([name, value]) => {
     const partners = entries.map((entry) => entry.get(plainText(name)));
-    return { field: field.of, name, path: memberPath(path, name), values: [value, ...partners] };
+    const here = () => memberPath(path(), name);
+    return { field: field.of, name, path: here, values: [value, ...partners] };
   });
 };
 
@@ -325,7 +305,7 @@ interface MergeResult {
  */
 export const mergeFields = ({ live, desired, prior, keeps, ...kind }: Merge): MergeResult => {
   const sides = { live, desired, prior };
-  const { value, undeclared, hidden } = mergeMembers(kind, sides, "", keeps);
+  const { value, undeclared, hidden } = mergeMembers(kind, sides, () => "", keeps);
   return { merged: isObject(value) ? value : {}, undeclared, hidden };
 };
 
@@ -367,7 +347,7 @@ const mergeParts = (
 const mergeMembers = (
   shape: Members,
   { desired, live, prior }: Sides,
-  path: string,
+  path: PathOf,
   keeps: boolean,
 ): Part => {
   const gone = displaced(shape, desired);
@@ -381,12 +361,13 @@ const mergeMembers = (
 };
 
 /** @param keeps whether the service keeps the member if it is left out here */
-const mergeMember = (field: Field, sides: Sides, path: string, keeps: boolean): Part => {
+const mergeMember = (field: Field, sides: Sides, path: PathOf, keeps: boolean): Part => {
   const { live, desired, prior } = sides;
   if (desired !== undefined) return mergeValue(field, sides, path);
   if (prior !== undefined) return mergeLeftover(field, sides, path);
+  if (live === undefined && !isNeeded(field)) return nothing;
   const { value, hidden } = visiblePart(field, live, path, isNeeded(field));
-  const undeclared = saysNothing(field, live) ? [] : [path];
+  const undeclared = saysNothing(field, live) ? [] : [path()];
   return keeps && hidden.length > 0
     ? partOf(undefined, [], undeclared)
     : partOf(value, hidden, undeclared);
@@ -398,7 +379,7 @@ const isNeeded = ({ required }: Field): boolean => required === true;
  * The part of an object that is not the program's after the program no longer declares it; nothing
  * if that part is not valid alone.
  */
-const mergeLeftover = (field: Field, sides: Sides, path: string): Part => {
+const mergeLeftover = (field: Field, sides: Sides, path: PathOf): Part => {
   if (field.type !== "object" || !isObject(sides.live) || !isObject(sides.prior)) return nothing;
   const rest = mergeMembers(field, { ...sides, desired: {} }, path, false);
   const isEnough = !saysNothing(field, rest.value) && canStand(field.fields, rest.value);
@@ -415,7 +396,7 @@ const saysNothing = (field: Field, value: unknown): boolean =>
     Object.entries(field.fields).every(([name, of]) => saysNothing(of, memberOf(value, name))));
 
 /** A list or a map is the program's as a whole; an object only in the members that it declares. */
-const mergeValue = (field: Field, sides: Sides, path: string): Part => {
+const mergeValue = (field: Field, sides: Sides, path: PathOf): Part => {
   const { live, desired, prior } = sides;
   if (field.secret) return partOf(desired);
   if (field.type === "object")
@@ -441,8 +422,9 @@ const canStand = (fields: Fields, value: unknown): boolean =>
  *
  * @param isNeededHere whether the containing value would be invalid without this one
  */
-const visiblePart = (field: Field, live: unknown, path: string, isNeededHere: boolean): Part => {
-  if (field.secret) return isHidden(live, isNeededHere) ? partOf(undefined, [path]) : partOf(live);
+const visiblePart = (field: Field, live: unknown, path: PathOf, isNeededHere: boolean): Part => {
+  if (field.secret)
+    return isHidden(live, isNeededHere) ? partOf(undefined, [path()]) : partOf(live);
   if (isBlank(live) && !isNeededHere) return nothing;
   const parts = alignParts(field, [live], path);
   if (!parts) return partOf(live);

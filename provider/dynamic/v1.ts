@@ -12,17 +12,21 @@ export type { EngineConfig } from "./dynamic-door.js";
  */
 const loadedByCall = (load: () => Promise<Lifecycle>): Lifecycle => {
   let loaded: Promise<Lifecycle> | undefined;
-  const ready = (): Promise<Lifecycle> => {
-    loaded ??= load();
-    return loaded;
-  };
+  const on =
+    <Given extends unknown[], Result>(
+      verb: (of: Lifecycle) => (...given: Given) => Promise<Result>,
+    ) =>
+    async (...given: Given): Promise<Result> => {
+      loaded ??= load();
+      return verb(await loaded)(...given);
+    };
   return {
-    check: async (...of) => (await ready()).check(...of),
-    diff: async (...of) => (await ready()).diff(...of),
-    create: async (...of) => (await ready()).create(...of),
-    read: async (...of) => (await ready()).read(...of),
-    update: async (...of) => (await ready()).update(...of),
-    delete: async (...of) => (await ready()).delete(...of),
+    check: on((of) => of.check),
+    diff: on((of) => of.diff),
+    create: on((of) => of.create),
+    read: on((of) => of.read),
+    update: on((of) => of.update),
+    delete: on((of) => of.delete),
   };
 };
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, jsonIn, objectOf, textsInside } from "./json.js";
+import { isObject, type JsonObject, jsonIn, objectOf } from "./json.js";
 
 // What is Pulumi's: type tokens, URNs and the owners made of them, and the values that stand for others.
 
@@ -211,9 +211,11 @@ export const environmentSecretText = (name: string, version: string): string =>
 
 /** Returns every environment secret inside a value, at any depth. */
 export const environmentSecretsIn = (value: unknown): readonly EnvironmentSecret[] =>
-  textsInside(value).flatMap((leaf) =>
-    [...leaf.matchAll(places)].map(([text, name = "", version = ""]) => ({ name, version, text })),
-  );
+  Array.from((JSON.stringify(value) ?? "").matchAll(places), ([text, name = "", version = ""]) => ({
+    name,
+    version,
+    text,
+  }));
 
 /**
  * Converts paths to secrets inside a member's value into paths that start with the member. If the
@@ -262,6 +264,7 @@ const inText = (text: string, lookUp: ValueOf): string => {
  * Placeholders without a value remain.
  */
 export const withEnvironmentSecrets = <T>(value: T, lookUp: ValueOf): T => {
+  if (environmentSecretsIn(value).length === 0) return value;
   const change = (part: unknown): unknown => {
     if (typeof part === "string") return inText(part, lookUp);
     if (Array.isArray(part)) return part.map(change);

@@ -1,9 +1,8 @@
-import type { JsonObject } from "../kernel/json.js";
 import { assertNode } from "../kernel/node-version.js";
 import { assertDistinctProfiles } from "../service/settings.js";
 import { markOf, roomBeside } from "./ownership.js";
-import { type Declared, type Resource, resourceIn } from "./resource.js";
-import type { AccountSession, HeldObject, Run } from "./run.js";
+import type { Declared, Resource } from "./resource.js";
+import type { AccountSession, Run } from "./run.js";
 
 /**
  * Returns a profile's session, which is created on first use so that a run without changes needs
@@ -28,7 +27,8 @@ export const openSession = (run: Run, profile?: string): Promise<AccountSession>
 export const connected = async (resource: Resource): Promise<Declared> =>
   inAccount(resource, await openSession(resource.run, resource.properties.profile));
 
-const inAccount = (resource: Resource, { settings, service }: AccountSession): Declared => {
+/** Returns a resource together with the account of a session. */
+export const inAccount = (resource: Resource, { settings, service }: AccountSession): Declared => {
   const { definition, properties } = resource;
   const { owner, fields } = properties;
   const { description: field } = definition.fields;
@@ -40,15 +40,4 @@ const inAccount = (resource: Resource, { settings, service }: AccountSession): D
   const beside = typeof description === "string" && description ? description.length + 1 : 0;
   const isMarked = mark !== undefined && beside <= room;
   return { ...resource, settings, service, ownMark, mark, room, isMarked };
-};
-
-/** Returns the resource as it was when its object was last written, but in its current account. */
-export const declaredBefore = (declared: Declared, olds: JsonObject): Declared =>
-  inAccount(resourceIn(declared.definition, declared.run, olds), declared);
-
-/** Records that an object belongs to the resource. */
-export const assignObject = ({ identity, run }: Resource, object: HeldObject): void => {
-  if (!identity) return;
-  run.decisions.objects.set(identity.key, object);
-  run.decisions.holders.set(object.id, identity);
 };

@@ -15,9 +15,15 @@ import {
   withEnvironmentSecrets,
 } from "../kernel/pulumi.js";
 import { inertOutput } from "../kernel/text.js";
-import { assignObject } from "./account.js";
 import { previewAdoption } from "./adoption.js";
-import { labelOf, type Properties, propertiesIn, type Resource, stateValues } from "./resource.js";
+import {
+  assignObject,
+  labelOf,
+  type Properties,
+  propertiesIn,
+  type Resource,
+  stateValues,
+} from "./resource.js";
 import type { RunEnvironment } from "./run.js";
 
 /** Normalized inputs and the rules that they break. */
@@ -25,10 +31,6 @@ export interface CheckedInputs {
   readonly inputs: JsonObject;
   readonly failures: readonly { readonly property: string; readonly reason: string }[];
 }
-
-/** Whether a name has no characters but those that the service is sure to take. */
-const isPlain = (name: unknown): boolean =>
-  typeof name !== "string" || name === unknownValue || /^[\w -]*$/.test(name);
 
 /**
  * Returns the normalized inputs and every rule that they break. Makes no calls except for `adopt`.
@@ -71,7 +73,9 @@ export const check = async (
   const adopts = !old && isKnown(properties.adopt) && mayAdopt;
   const adoption = adopts ? await previewAdoption(resource, isNamed) : {};
   const failures = [...reasons, ...(adoption.reason ? [adoption.reason] : [])];
-  if (isChanged && failures.length === 0 && given.isAutomatic && isNamed && !isPlain(resource.name))
+  const { name } = resource;
+  const isPlain = typeof name !== "string" || name === unknownValue || /^[\w -]*$/.test(name);
+  if (isChanged && failures.length === 0 && given.isAutomatic && isNamed && !isPlain)
     run.notify?.(
       `${nameKey} has characters other than letters, digits, "-", "_", and spaces. The service may refuse it (400-414): its vendor does not say which values may have only these.`,
       "warning",

@@ -1,7 +1,7 @@
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
-import { assignObject, declaredBefore } from "./account.js";
+import { inAccount } from "./account.js";
 import { findAdoptee } from "./adoption.js";
 import {
   assertNameFree,
@@ -19,8 +19,8 @@ import {
 } from "./ownership.js";
 import { asWritten, desiredBody, desiredObject, holdsFields } from "./put.js";
 import { describeObject } from "./refusals.js";
-import { type Declared, outputsWith, recordOf } from "./resource.js";
-import type { UnclearPost } from "./run.js";
+import { assignObject, type Declared, outputsWith, recordOf, resourceIn } from "./resource.js";
+import type { ObjectHolders, UnclearPost } from "./run.js";
 import { type MadeObject, removeUndeclared, takeOver } from "./update.js";
 
 export interface CreateResult {
@@ -47,28 +47,75 @@ const updateKeptObject = async (declared: Declared): Promise<MadeObject | undefi
   const { identity, run } = declared;
   const kept = identity && run.decisions.skipped.get(identity.key);
   const live = kept && (await readWholeObject(declared, kept.id));
-  return live && takeOver(declared, live, declaredBefore(declared, kept.outputs));
+  return live && takeOver(declared, live, inAccount(resourceIn(declared, kept.outputs), declared));
 };
 
+/**
+ * Maximum number of POST attempts for one object; before each repeat, the effect of the last one is
+ * checked.
+ */
+const mostAttempts = 3;
+
 const takeOverOrPost = async (declared: Declared): Promise<MadeObject> => {
-  const { adopt } = declared.properties;
+  const { definition, service, run, properties } = declared;
+  const { adopt } = properties;
   const known = await listObjects(declared);
   const states = await readNeededStates(declared, known);
   const existing = await findExistingObject(declared, known, states);
   // `adopt` may name a different object from the one that is recognized only by its mark.
   const isOtherMeant = typeof adopt === "string" && adopt !== existing?.object.id;
-  if (existing && !(existing.by === "mark" && isOtherMeant)) {
-    reportTakeOver(declared, existing);
-    const made = await takeOver(declared, existing.object);
-    const keep = { id: made.id, serial: made.record.serial };
-    // Definite leftovers beside the object are removed; if that fails, the creation still
-    // succeeds.
-    await removeLeftovers(declared, findLeftovers(declared, known.objects, keep, states));
-    return made;
-  }
+  if (existing && !(existing.by === "mark" && isOtherMeant))
+    return takeOverExisting(declared, existing, known, states);
   if (adopt !== undefined) return takeOver(declared, await findAdoptee(declared, known));
   await assertNameFree(declared, known, states);
-  return postObject(declared, known);
+  for (let attempt = 1; ; attempt += 1) {
+    const serial = newSerial(service);
+    const desired = desiredObject(asWritten(declared), { serial });
+    const marked = desired.isMarked ? serial : undefined;
+    run.decisions.posted.add(serial);
+    try {
+      const object = await service.create(definition, desiredBody(declared, desired.fields));
+      const made = { id: object.id, record: recordOf(object, marked) };
+      return attempt === 1 ? made : await removeEarlierObjects(declared, made);
+    } catch (failure) {
+      const found = await findDespiteFailure(declared, known, failure, marked);
+      if (found) return found;
+      if (attempt === mostAttempts) throw failure;
+    }
+  }
+};
+
+const takeOverExisting = async (
+  declared: Declared,
+  existing: ExistingObject,
+  { objects }: KnownObjects,
+  states: ObjectHolders | undefined,
+): Promise<MadeObject> => {
+  reportTakeOver(declared, existing);
+  const made = await takeOver(declared, existing.object);
+  const keep = { id: made.id, serial: made.record.serial };
+  // Definite leftovers beside the object are removed; if that fails, the creation still succeeds.
+  await removeLeftovers(declared, findLeftovers(declared, objects, keep, states));
+  return made;
+};
+
+/**
+ * Returns the object that a failed POST created; undefined if a fresh list shows that it had no
+ * effect.
+ *
+ * @throws the failure if the POST certainly had no effect, or if its effect stays unknown
+ */
+const findDespiteFailure = async (
+  declared: Declared,
+  { objects, complete }: KnownObjects,
+  failure: unknown,
+  serial: string | undefined,
+): Promise<MadeObject | undefined> => {
+  if (!isConversationError(failure) || failure.effect === "none") throw failure;
+  const { objectId } = failure.details;
+  if (objectId) return { id: objectId, record: serial ? { serial } : {} };
+  const before = complete ? { before: new Set(objects.map(({ id }) => id)) } : {};
+  return recoverLostPost(declared, { failure, isMarked: serial !== undefined, ...before });
 };
 
 /**
@@ -95,42 +142,6 @@ const reportTakeOver = (declared: Declared, { object, by }: ExistingObject): voi
   // Under a forced replacement the earlier declaration becomes known only later.
   const finish = (state: JsonObject) => removeUndeclared(declared, object.id, state);
   if (identity) run.decisions.rewritten.set(identity.key, { id: object.id, finish });
-};
-
-/**
- * Maximum number of POST attempts for one object; before each repeat, the effect of the last one is
- * checked.
- */
-const mostAttempts = 3;
-
-/**
- * Creates the object with a POST. If it certainly had no effect, its failure is final. If its
- * effect is unknown, it is repeated only after a fresh list shows that it had none.
- */
-const postObject = async (
-  declared: Declared,
-  { objects, complete }: KnownObjects,
-): Promise<MadeObject> => {
-  const { definition, service, run } = declared;
-  const before = complete ? { before: new Set(objects.map(({ id }) => id)) } : {};
-  for (let attempt = 1; ; attempt += 1) {
-    const desired = desiredObject(asWritten(declared), { serial: newSerial(service.now()) });
-    const serial = desired.isMarked ? desired.serial : undefined;
-    run.decisions.posted.add(desired.serial);
-    try {
-      const object = await service.create(definition, desiredBody(declared, desired.fields));
-      const made = { id: object.id, record: recordOf(object, serial) };
-      return attempt === 1 ? made : await removeEarlierObjects(declared, made);
-    } catch (failure) {
-      if (!isConversationError(failure) || failure.effect === "none") throw failure;
-      const { objectId } = failure.details;
-      if (objectId) return { id: objectId, record: serial ? { serial } : {} };
-      const post = { failure, isMarked: serial !== undefined, ...before };
-      const found = await recoverLostPost(declared, post);
-      if (found) return found;
-      if (attempt === mostAttempts) throw failure;
-    }
-  }
 };
 
 /**

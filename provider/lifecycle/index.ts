@@ -5,13 +5,13 @@ import type { JsonObject } from "../kernel/json.js";
 import { withAdvice } from "../kernel/package.js";
 import { inertOutput } from "../kernel/text.js";
 import { foreignMessage, keepingSecret } from "../service/redaction.js";
-import { connected } from "./account.js";
+import { connected, inAccount } from "./account.js";
 import { importRefusal } from "./adoption.js";
 import { type CheckedInputs, check, type DiffResult, diff, findViolations } from "./check.js";
 import { type CreateResult, createObject } from "./create.js";
 import { deleteObject } from "./delete.js";
 import { lookUpObject, type ReadResult, read } from "./read.js";
-import { type Declared, propertiesIn, type Resource, resourceIn } from "./resource.js";
+import { type KindInRun, kindInRun, propertiesIn, type Resource, resourceIn } from "./resource.js";
 import type { Run } from "./run.js";
 import { ResourceInitFailed, updateObject } from "./update.js";
 
@@ -35,26 +35,28 @@ interface Importing {
 
 /** Returns the lifecycle of one kind within one run. */
 export const lifecycle = (definition: Definition, run: Run): Lifecycle & Importing => {
+  const of = kindInRun(definition, run);
   /** Runs one operation on the resource that the engine's values describe. */
   const call = <T>(
     doing: string,
-    values: Pick<EngineCall, "id" | "inputs" | "olds">,
+    values: Omit<EngineCall, "of" | "doing">,
     work: (resource: Resource) => Promise<T>,
-  ): Promise<T> => engineCall({ definition, run, doing, ...values }, work);
+  ): Promise<T> => engineCall({ of, doing, ...values }, work);
   return {
     check: (olds, inputs) =>
       call("checking", { inputs, olds }, (resource) => check(resource, olds, inputs)),
     diff: (id, olds, inputs) =>
       call("comparing", { id, inputs, olds }, async (resource) => diff(resource, id, olds)),
     create: (inputs) =>
-      call("creating", { inputs }, async (resource) =>
-        createObject(await allowed(resource, inputs)),
+      call("creating", { inputs, isWriting: true }, async (resource) =>
+        createObject(await connected(resource)),
       ),
     read: (id, inputs) => call("reading", { id, inputs }, (resource) => read(resource, id)),
     update: (id, olds, inputs) =>
-      call("updating", { id, inputs, olds }, async (resource) =>
-        updateObject(await allowed(resource, inputs, olds), olds, id),
-      ),
+      call("updating", { id, inputs, olds, isWriting: true }, async (resource) => {
+        const declared = await connected(resource);
+        return updateObject(declared, inAccount(resourceIn(resource, olds), declared), id);
+      }),
     lookUp: (id, owner) =>
       call("looking up", { id, inputs: owner ? { owner } : {} }, (resource) =>
         lookUpObject(resource, id),
@@ -68,33 +70,15 @@ export const lifecycle = (definition: Definition, run: Run): Lifecycle & Importi
   };
 };
 
-/**
- * Returns a resource that may be written, with its account. A policy that remediates changes inputs
- * after their check.
- *
- * @throws ConversationError `INPUT_INVALID` with every rule that they break
- */
-const allowed = async (
-  resource: Resource,
-  inputs: JsonObject,
-  olds?: JsonObject,
-): Promise<Declared> => {
-  const broken = findViolations(resource, inputs, olds && propertiesIn(olds));
-  if (broken.length === 0) return connected(resource);
-  throw new ConversationError(
-    "INPUT_INVALID",
-    `${broken.join("; ")}. A policy may have changed these inputs after their check. Nothing was sent.`,
-  );
-};
-
 /** One call from the engine and its subject. */
 interface EngineCall {
-  readonly definition: Definition;
-  readonly run: Run;
+  readonly of: KindInRun;
   readonly doing: string;
   readonly id?: string;
   readonly inputs: JsonObject;
   readonly olds?: JsonObject;
+  /** Whether it writes what its inputs say. */
+  readonly isWriting?: true;
 }
 
 /**
@@ -106,16 +90,23 @@ const engineCall = async <T>(
   call: EngineCall,
   work: (resource: Resource) => Promise<T>,
 ): Promise<T> => {
-  const { run, inputs, olds = {}, definition } = call;
-  const resource = resourceIn(definition, run, inputs);
-  const former = resourceIn(definition, run, olds);
-  const secrets = [...new Set([...resource.secrets, ...former.secrets])];
-  const inSecret = () => keepingSecret(secrets, () => work(resource));
-  const { kind } = definition;
-  const { owner } = resource.properties;
+  const { of, inputs, olds = {}, isWriting } = call;
+  const resource = resourceIn(of, inputs);
+  const secrets = [...new Set([...resource.secrets, ...resourceIn(of, olds).secrets])];
+  const { called } = of.run;
+  const about = { kind: of.definition.kind, owner: resource.properties.owner };
   let result: T;
   try {
-    result = await (run.called ? run.called.run({ kind, owner }, inSecret) : inSecret());
+    // A policy that remediates changes inputs after their check.
+    const broken = isWriting ? findViolations(resource, inputs, propertiesIn(olds)) : [];
+    if (broken.length > 0)
+      throw new ConversationError(
+        "INPUT_INVALID",
+        `${broken.join("; ")}. A policy may have changed these inputs after their check. Nothing was sent.`,
+      );
+    result = await keepingSecret(secrets, () =>
+      called ? called.run(about, () => work(resource)) : work(resource),
+    );
   } catch (error) {
     throw failure(call, error, secrets);
   }
@@ -123,7 +114,8 @@ const engineCall = async <T>(
 };
 
 const failure = (call: EngineCall, error: unknown, secrets: readonly string[]): Error => {
-  const { definition, doing, id, inputs } = call;
+  const { doing, id, inputs } = call;
+  const { definition } = call.of;
   const subject = `${objectTitle(definition, inputs)}${id ? ` (ID ${id.slice(0, 140)})` : ""}`;
   const reason = reasonOf(error, secrets);
   const message = inertOutput(`${doing} the ${subject} failed: ${reason}`, false);

@@ -6,6 +6,7 @@ import { sameMeaning } from "../definition/meaning.js";
 import { type ConversationError, isConversationError } from "../kernel/errors.js";
 import { isId } from "../kernel/object-id.js";
 import { ownerParts } from "../kernel/pulumi.js";
+import type { Collections } from "../service/collections.js";
 import type { Listing, WireObject } from "../service/lists.js";
 import {
   ambiguousMark,
@@ -76,15 +77,15 @@ const stampLength = 7;
 const randomLength = serialLength - stampLength;
 
 /**
- * The serial for an object about to be created.
- *
- * @param now the service's time in milliseconds; kept to the second, so that a copy made much later
- * than its mark can be distinguished from the original. If undefined, no object counts as created
- * later
+ * Returns the serial for an object about to be created. The service's time is kept to the second, so
+ * that a copy made much later than its mark can be distinguished from the original. If it is
+ * unknown, no object counts as created later.
  */
-export const newSerial = (now: number | undefined): string =>
-  (now === undefined ? "z".repeat(stampLength) : base36(now / 1000, stampLength)) +
-  base36(randomInt(36 ** randomLength), randomLength);
+export const newSerial = ({ now }: Pick<Collections, "now">): string => {
+  const ms = now();
+  const stamp = ms === undefined ? "z".repeat(stampLength) : base36(ms / 1000, stampLength);
+  return stamp + base36(randomInt(36 ** randomLength), randomLength);
+};
 
 /** The time at which a serial was generated, in milliseconds of the service's time. */
 const madeAt = (serial: string): number => Number.parseInt(serial.slice(0, stampLength), 36) * 1000;

@@ -133,8 +133,9 @@ export const planPut = (declared: Declared, live: Found, before?: Declared): Put
   const isPrograms = before?.properties.fields.description !== undefined;
   const description = isPrograms ? undefined : live.description;
   const serial = findSerial(before ?? declared, live);
-  const last = before && desiredObject(lastWritten(before, declared), { serial });
-  const { fields, isMarked } = desiredObject(asWritten(declared), { serial, description });
+  const [now, former] = [asWritten(declared), before && lastWritten(before, declared)];
+  const last = former && desiredObject(former, { serial });
+  const { fields, isMarked } = desiredObject(now, { serial, description });
   const sides = { live, desired: fields, prior: last?.fields ?? {} };
   return { ...writtenOver(definition, settings, sides), live, serial, isMarked };
 };
@@ -144,7 +145,7 @@ const findSerial = (declared: Declared, live: Found): string => {
   const { serial } = declared.properties.record;
   if (serial) return serial;
   const { isOwn, mark } = seeObject(declared, live.id, live);
-  return isOwn && mark ? mark.serial : newSerial(declared.service.now());
+  return isOwn && mark ? mark.serial : newSerial(declared.service);
 };
 
 /**

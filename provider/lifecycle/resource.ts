@@ -1,30 +1,14 @@
 import type { Definition, Fields } from "../definition/define.js";
-import {
-  changeFieldSecrets,
-  fieldsWithSecrets,
-  normaliseFields,
-  secretTexts,
-} from "../definition/fields.js";
+import { changeFieldSecrets, fieldsWithSecrets, normaliseFields, secretTexts } from "../definition/fields.js";
 import { namingOf } from "../definition/kinds.js";
-import {
-  filledText,
-  filledTexts,
-  type JsonObject,
-  objectOf,
-  withoutUndefined,
-} from "../kernel/json.js";
-import {
-  environmentSecretsIn,
-  ownerParts,
-  readableName,
-  secretSignature,
-  seenSecrets,
-  undisclosed,
-  unknownValue,
-  withEnvironmentSecrets,
-} from "../kernel/pulumi.js";
+import { filledText, filledTexts, type JsonObject, objectOf, <<<<<<< HEAD
+=======
+  textAt, >>>>>>> ab29a124 (lifecycle: each phase of a call ends in its file before the next begins)
+  withoutUndefined } from "../kernel/json.js";
+
+import { environmentSecretsIn, ownerParts, readableName, secretSignature, seenSecrets, undisclosed, unknownValue, withEnvironmentSecrets } from "../kernel/pulumi.js";
 import type { WireObject } from "../service/lists.js";
-import type { AccountSession, ResourceIdentity, Run } from "./run.js";
+import type { AccountSession, HeldObject, ResourceIdentity, Run } from "./run.js";
 import type { ResourceMark } from "./stack-states.js";
 
 // A resource: the engine's values, split into their parts; resolved, for the steps of a call; and
@@ -67,90 +51,97 @@ export interface ObjectRecord {
   readonly undeclared?: readonly string[];
 }
 
-/**
- * Splits the engine's values into their parts. Omits `id`, the engine's `__provider`, and
- * `autoName` and `imported`, which only the check uses.
- */
-export const propertiesIn = (values: JsonObject): Properties => {
-  const { owner, adopt, markedSecrets, profile, eraseHidden, ...others } = values;
-  const { serial, created, modified, undeclared, ...more } = others;
-  const { __provider, id, autoName, imported, logicalName, ...fields } = more;
-  return withoutUndefined({
-    fields: objectOf(Object.entries(fields)),
-    owner: filledText(owner),
-    logicalName: filledText(logicalName),
-    adopt: adopt === true ? adopt : filledText(adopt),
-    markedSecrets: filledTexts(markedSecrets),
-    profile: filledText(profile),
-    eraseHidden: eraseHidden === true ? eraseHidden : undefined,
+/** What is no field of a kind: options, records, and what only the check or the engine uses. */
+const reserved: ReadonlySet<string> = new Set([
+  ...["owner", "logicalName", "adopt", "markedSecrets", "profile", "eraseHidden"],
+  ...["serial", "created", "modified", "undeclared"],
+  ...["id", "__provider", "autoName", "imported"],
+]);
+
+/** Splits the engine's values into their parts. */
+export const propertiesIn = (values: JsonObject): Properties =>
+  withoutUndefined({
+    fields: objectOf(Object.entries(values).filter(([name]) => !reserved.has(name))),
+    owner: textAt(values, "owner"),
+    logicalName: textAt(values, "logicalName"),
+    adopt: values.adopt === true ? values.adopt : textAt(values, "adopt"),
+    markedSecrets: filledTexts(values.markedSecrets),
+    profile: textAt(values, "profile"),
+    eraseHidden: values.eraseHidden === true ? values.eraseHidden : undefined,
     record: withoutUndefined({
-      serial: filledText(serial),
-      created: filledText(created),
-      modified: filledText(modified),
-      undeclared: filledTexts(undeclared),
+      serial: textAt(values, "serial"),
+      created: textAt(values, "created"),
+      modified: textAt(values, "modified"),
+      undeclared: filledTexts(values.undeclared),
     }),
   });
-};
 
-/** A resource in the program or the state, resolved once per call, without a connection. */
-export interface Resource {
+/** What all resources of a kind have in common within a run. */
+export interface KindInRun {
   readonly definition: Definition;
   readonly run: Run;
-  /** With the fields in their normal form. */
-  readonly properties: Properties;
-  /** The fields of the kind, with what the program marks as secret. */
-  readonly known: Fields;
-  /** The field by which people identify objects of the kind; `name` is its value. */
+  /** The field by which people identify objects of the kind. */
   readonly nameKey: string;
-  readonly name: unknown;
   /** The name of the field `nameKey` in the service's JSON. */
   readonly nameOnWire: string;
   /** Whether no two objects of the kind can have the same name. */
   readonly isUnique: boolean;
   /** Whether the name is derived from the logical name if a program omits it. */
   readonly isAutomatic: boolean;
+}
+
+/** Returns what all resources of a kind have in common within a run. */
+export const kindInRun = (definition: Definition, run: Run): KindInRun => {
+  const { key: nameKey, wire: nameOnWire, ...naming } = namingOf(definition);
+  return { definition, run, nameKey, nameOnWire, ...naming };
+};
+
+/** A resource in the program or the state, resolved once per call, without a connection. */
+export interface Resource extends KindInRun {
+  /** With the fields in their normal form. */
+  readonly properties: Properties;
+  /** The fields of the kind, with what the program marks as secret. */
+  readonly known: Fields;
+  /** The value of the field `nameKey`. */
+  readonly name: unknown;
   /**
    * How the run identifies the resource; undefined for old state that does not specify an owner.
    */
   readonly identity: ResourceIdentity | undefined;
-  /** Every text of its values that no message may show. */
+  /** Every text of its values that no message may show, in the program's form and the service's. */
   readonly secrets: readonly string[];
 }
 
 /** Resolves the engine's values to a resource, which all steps of a call use. */
-export const resourceIn = (definition: Definition, run: Run, values: JsonObject): Resource => {
+export const resourceIn = (of: KindInRun, values: JsonObject): Resource => {
+  const { definition, run, nameKey } = of;
   const given = propertiesIn(values);
-  const identity = identityIn(definition, given);
-  // In the forms of the program, the state, and the service.
+  const { owner, logicalName, markedSecrets } = given;
+  // In the first preview of a stack the owner is not known yet; the logical name then distinguishes
+  // resources.
+  const isOwned = owner !== undefined && owner !== unknownValue;
+  const place = isOwned ? ownerParts(owner).name : owner && logicalName;
+  const { kind } = definition;
+  const key = `${kind} ${isOwned ? owner : place}`;
   const seen = seenSecrets(run);
   const texts = environmentSecretsIn(given.fields).flatMap((secret) => seen(secret) ?? []);
   const written = withEnvironmentSecrets(given.fields, seen);
-  const known = fieldsWithSecrets(definition.fields, given.markedSecrets);
+  const known = fieldsWithSecrets(definition.fields, markedSecrets);
   const fields = normaliseFields(definition, given.fields, () => false);
-  const { key: nameKey, wire: nameOnWire, ...naming } = namingOf(definition);
-  const secrets = [...texts, ...[fields, written].flatMap((each) => secretTexts(known, each))];
+  // Placeholders are no secrets.
+  const [plain, filled] = [fields, written].map((each) =>
+    changeFieldSecrets(known, each, (secret) =>
+      secret === undisclosed || secret === unknownValue ? undefined : secret,
+    ),
+  );
   return {
-    ...{ definition, run, known, identity, nameKey, nameOnWire, ...naming },
+    ...of,
     properties: { ...given, fields },
+    known,
     name: fields[nameKey],
-    secrets: secrets.filter((text) => text !== undisclosed && text !== unknownValue),
+    identity: place === undefined ? undefined : { kind, place, key },
+    secrets: [...texts, ...secretTexts(known, plain), ...secretTexts(known, filled)],
   };
-};
-
-/**
- * In the first preview of a stack the owner is not known yet; the logical name then distinguishes
- * resources.
- */
-const identityIn = (
-  { kind }: Definition,
-  { owner, logicalName }: Properties,
-): ResourceIdentity | undefined => {
-  if (owner === undefined) return undefined;
-  const isKnown = owner !== unknownValue;
-  const place = isKnown ? ownerParts(owner).name : logicalName;
-  return place === undefined
-    ? undefined
-    : { kind, place, key: `${kind} ${isKnown ? owner : place}` };
 };
 
 /** Returns the name of a resource for messages, such as `Channel "kiosk"`. */
@@ -187,6 +178,21 @@ export const stateValues = (definition: Definition, properties: Properties): Jso
   return objectOf([sealed, options, record].flatMap((each) => Object.entries(each)));
 };
 
+/** Returns what is known about a newly created object, from the response or from a list. */
+export const recordOf = (wire: WireObject, serial: string | undefined): ObjectRecord =>
+  withoutUndefined({
+    serial,
+    created: filledText(wire.created),
+    modified: filledText(wire.modified),
+  });
+
+/** Records that an object belongs to the resource. */
+export const assignObject = ({ identity, run }: Resource, object: HeldObject): void => {
+  if (!identity) return;
+  run.decisions.objects.set(identity.key, object);
+  run.decisions.holders.set(object.id, identity);
+};
+
 /**
  * Returns the outputs for the state: what the program manages, and what else is known about the
  * object. `adopt` and `eraseHidden` concern a single write and are not stored.
@@ -198,11 +204,3 @@ export const outputsWith = (
   const { adopt: _, eraseHidden: __, ...kept } = properties;
   return stateValues(definition, { ...kept, record });
 };
-
-/** Returns what is known about a newly created object, from the response or from a list. */
-export const recordOf = (wire: WireObject, serial: string | undefined): ObjectRecord =>
-  withoutUndefined({
-    serial,
-    created: filledText(wire.created),
-    modified: filledText(wire.modified),
-  });

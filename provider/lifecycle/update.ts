@@ -1,32 +1,32 @@
 import { changeFieldSecrets } from "../definition/fields.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
-import { assignObject, declaredBefore } from "./account.js";
-import {
-  findLeftovers,
-  readWholeObject,
-  removeLeftovers,
-  type SeenObject,
-  seeObject,
-  seeObjects,
-} from "./ownership.js";
+
+<<<<<<< HEAD
+
+import { assignObject, declaredBefore, inAccount } from "./account.js";
+
+=======
+>>>>>>> ab29a124 (lifecycle: each phase of a call ends in its file before the next begins)
+
+import { findLeftovers, readWholeObject, removeLeftovers, type SeenObject, seeObject, seeObjects } from "./ownership.js";
 import { type PutPlan, planPut, putInPlace } from "./put.js";
 import { type Found, ownedElsewhere, takenByProgram } from "./refusals.js";
-import { type Declared, labelOf, type ObjectRecord, outputsWith } from "./resource.js";
+import { assignObject, type Declared, labelOf, type ObjectRecord, outputsWith, resourceIn } from "./resource.js";
 import type { HeldObject, ObjectHolders } from "./run.js";
 
 /**
  * Overwrites the live object with the program's values, in one PUT after one read; tries again if
  * the cause of a refusal is gone. Keeps members that the program has never declared.
  *
- * @param olds the outputs of the last write, from the state
+ * @param before the resource as its object was last written
  */
 export const updateObject = async (
   declared: Declared,
-  olds: JsonObject,
+  before: Declared,
   id: string,
 ): Promise<{ readonly outs: JsonObject }> => {
-  const record = await writeObject(declared, declaredBefore(declared, olds), id);
+  const record = await writeObject(declared, before, id);
   assignObject(declared, { id, serial: record.serial });
   return { outs: outputsWith(declared, record) };
 };
@@ -47,8 +47,8 @@ const writeObject = async (
 };
 
 const readLiveObject = async (declared: Declared, id: string): Promise<Found> => {
-  const live = await readWholeObject(declared, id);
-  if (live) return live;
+  const live = await declared.service.read(declared.definition, id);
+  if (live) return { ...live, id };
   throw new ConversationError(
     "NOT_FOUND",
     "it no longer exists in the service. Run `pulumi refresh`, then `pulumi up` to create it again.",
@@ -157,7 +157,8 @@ export const removeUndeclared = async (
   state: JsonObject,
 ): Promise<void> => {
   const live = await readWholeObject(declared, id);
-  if (live) await putInPlace(declared, planPut(declared, live, declaredBefore(declared, state)));
+  const before = inAccount(resourceIn(declared, state), declared);
+  if (live) await putInPlace(declared, planPut(declared, live, before));
 };
 
 /** Updates an existing object. If that fails, its ID is not lost. */

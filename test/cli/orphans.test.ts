@@ -27,7 +27,8 @@ const orphansSandbox = async (...options: Parameters<typeof stackSandbox>) => {
       owner = `${ownershipOf("prod")}/${body.name ?? body.type}`,
     ): Promise<string> => {
       const mark =
-        owner && markFor(markOf(kind, owner), newSerial(undefined), body.name ?? body.type);
+        owner &&
+        markFor(markOf(kind, owner), newSerial({ now: () => undefined }), body.name ?? body.type);
       const marked = mark ? { description: `by hand ${markText(mark)}` } : {};
       const path = `/${kindOf(kind).collection}`;
       return String((await box.control.byHand("POST", path, { ...body, ...marked })).id);

@@ -156,7 +156,11 @@ const described = (kind: string, object: RandomObject, owner: string | undefined
   const mark = markOf(kind, `other/prod/0123456789abcdef/${owner}`);
   const name = object.name ?? object.type;
   const created = "1970-01-01T00:00:00.000Z";
-  return { ...object, created, description: `Shop ${markText(markFor(mark, newSerial(0), name))}` };
+  return {
+    ...object,
+    created,
+    description: `Shop ${markText(markFor(mark, newSerial({ now: () => 0 }), name))}`,
+  };
 };
 
 const objects = (collection: string, at: number, body: fc.Arbitrary<RandomObject>) =>

@@ -14,7 +14,7 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 export const withMarkedChannel = (count: number, owner: string): OddAccount => {
   const account = oddAccount(count);
   const [channel, ...others] = account.channels ?? [];
-  const mark = markFor(markOf("Channel", owner), newSerial(0), channel?.type);
+  const mark = markFor(markOf("Channel", owner), newSerial({ now: () => 0 }), channel?.type);
   const marked = {
     ...{ ...channel, description: `Shop ${markText(mark)}` },
     created: "1970-01-01T00:00:00.000Z",
