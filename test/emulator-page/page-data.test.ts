@@ -90,24 +90,6 @@ test("a conversation that is shown grows, and says when it has completed", async
   expect((await look(service, String(two.cursor), "no-such-conversation")).transcript).toBeNull();
 });
 
-test("of what accumulates, only the last is sent", async () => {
-  const service = await running();
-  const size = { ...smallAccount, conversations: 1_001, messages: 1 };
-  await service.control("PUT", "/snapshot", sampleSnapshot(size));
-  const oldest = "70000000-0000-4000-8000-000000000000";
-  const { conversations, total } = await look(service);
-  expect([objectsIn(conversations).length, total]).toEqual([1_000, 1_001]);
-  expect(objectsIn(conversations).map(({ id }) => id)).not.toContain(oldest);
-  await service.control(
-    "PUT",
-    "/snapshot",
-    sampleSnapshot({ ...smallAccount, conversations: 1, messages: 501 }),
-  );
-  const { transcript } = await look(service, "", oldest);
-  expect(transcript).toMatchObject({ before: 1 });
-  expect(memberOf({ transcript }, "transcript", "messages")).toHaveLength(500);
-});
-
 test("no secret is shown, whatever the service itself would show", async () => {
   const service = await withSample();
   await service.control("PUT", "/switches", { secrets: "echo" });
@@ -269,12 +251,6 @@ test("a failed delivery is listed with its fault and its client application", as
     "type",
     "url",
   ]);
-});
-
-test("what is no object is none", async () => {
-  const service = await withSample();
-  for (const key of ["nothing/x", "authentications/x", "authentications", "__proto__/x", "/"])
-    expect((await look(service, "", "", key)).object).toBeNull();
 });
 
 test("the page's token sends messages, and does nothing else", async () => {

@@ -4,7 +4,7 @@ import type { ShownDelivery } from "../../emulator/conversations/deliveries.js";
 import { deliveryFailures } from "../../emulator/conversations/delivery-failures.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { kindOf, type Running } from "../emulator/running.js";
-import { answering, type CallbackServer, callbackServer } from "./callback-server.js";
+import { type CallbackServer, callbackServer } from "./callback-server.js";
 import { type Hub, type HubOptions, hub, message } from "./hub.js";
 
 const basicAuth = { username: "hub", password: "canary-password" };
@@ -129,19 +129,6 @@ test("several deliveries that meet a 401 share one new token", async () => {
   expect(tokens.received.length).toBe(2);
 });
 
-test("the token is renewed only once for a message", async () => {
-  const tokens = await tokenServer();
-  const { begin, bot, logged } = await withOAuth(tokens, {}, { switches: { deliveryRetries: 0 } });
-  accepting(bot, "never");
-  const conversation = await begin();
-  await logged(2);
-  expect(authorizations(bot)).toEqual(["Bearer token-1", "Bearer token-2"]);
-  expect(conversation).toBeTruthy();
-  accepting(bot, "token-2");
-  await begin();
-  expect((await logged(3)).at(-1)).toMatchObject({ attempt: 1, status: 200 });
-});
-
 test("a changed authentication makes the token stale", async () => {
   const tokens = await tokenServer();
   const { service, begin, bot, logged } = await withOAuth(tokens);
@@ -173,22 +160,10 @@ test.each<[string, JsonObject, (response: ServerResponse) => void, unknown]>([
     "no token: the response from the token URL is not JSON",
   ],
   [
-    "no token",
-    {},
-    (response) => json(response, { data: {} }),
-    "no token: the response has none at accessTokenPath",
-  ],
-  [
     "too much",
     {},
     (response) => void response.end("x".repeat(70_000)),
     expect.stringMatching(/^no token from \S+\/oauth: the response is larger than 64 KiB$/),
-  ],
-  [
-    "a redirect",
-    {},
-    (response) => void response.writeHead(307, { location: "/elsewhere" }).end(),
-    "no token: the token URL responded with 307",
   ],
   [
     "a path that is not simple",
@@ -225,18 +200,6 @@ test("no credential is in the log", async () => {
   expect(JSON.stringify(log)).not.toMatch(/canary|token-/);
   expect(log.map(({ url }) => url)).toContain(`${bot.url}/in`);
   expect(bot.received[0]?.path).toBe("/in?key=canary-query");
-});
-
-test("a wrong password gets the retries that are set, each a second after the one before", async () => {
-  const switches = { deliveryRetries: 1 };
-  const { begin, service, bot, logged } = await hub({ prepare: basic, switches });
-  bot.answer = answering(401);
-  await begin();
-  await logged(1);
-  service.emulator.advance(60_000);
-  await begin({ messageId: "m-2" });
-  await logged(3);
-  expect(bot.messageIds).toEqual(["m-0001", "m-0001", "m-2"]);
 });
 
 test("a token URL that cannot be reached is named without its query", async () => {

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { isObject } from "../../provider/kernel/json.js";
-import { kindOf } from "../emulator/running.js";
 import { answering } from "./callback-server.js";
 import { address, firstMessage, hub, message, messagesIn, refusal } from "./hub.js";
 
@@ -86,14 +85,6 @@ test("a conversation that runs, or never was, is not found", async () => {
     const reply = await service.call("GET", `/conversations/${id}`);
     expect([reply.status, reply.json.code]).toEqual([404, "404-101"]);
   }
-});
-
-test("deleting the account leaves its conversations without a recipient", async () => {
-  const { service, ids, begin, send, logged } = await hub();
-  const conversation = await begin();
-  await service.call("DELETE", `/${kindOf("Account").collection}/${ids.account}`);
-  expect((await send(message(conversation, "customer", "text"))).status).toBe(202);
-  expect((await logged(2)).some(({ attempt }) => attempt === 0)).toBe(true);
 });
 
 test("the ID of a message is not accepted again in its conversation, only in another", async () => {

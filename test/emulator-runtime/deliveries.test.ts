@@ -44,23 +44,6 @@ test("a callback that fails gets the message again, a second later on the clock"
   expect(bot.received[1]?.text).toBe(bot.received[0]?.text);
 });
 
-test("after the last try the next message has its turn", async () => {
-  const all = await hub({ switches: { deliveryRetries: 1 } });
-  const { service, begin, bot, logged } = all;
-  bot.answer = ({ message: { messageId } }, response) =>
-    void response.writeHead(messageId === "m-0001" ? 503 : 200).end();
-  const conversation = await begin();
-  await further(all, conversation, "m-2");
-  await logged(1);
-  expect(bot.messageIds).toEqual(["m-0001"]);
-  service.emulator.advance(1000);
-  expect(outcomes(await logged(3))).toEqual([
-    ["m-0001", 1, 503],
-    ["m-0001", 2, 503],
-    ["m-2", 1, 200],
-  ]);
-});
-
 test("a callback that is stuck holds up neither other conversations nor the other side", async () => {
   const { begin, send, bot, customer, logged } = await hub();
   let place = 0;
@@ -102,18 +85,6 @@ test("an answer counts from its first line: a body that never ends is no second 
   ]);
 });
 
-test("a callback that is down is tried again, and the log says why", async () => {
-  const { service, begin, bot, logged } = await hub({ switches: { deliveryRetries: 1 } });
-  await bot.close();
-  await begin();
-  await logged(1);
-  service.emulator.advance(1000);
-  expect(outcomes(await logged(2))).toEqual([
-    ["m-0001", 1, "ECONNREFUSED"],
-    ["m-0001", 2, "ECONNREFUSED"],
-  ]);
-});
-
 test("a redirect is not followed", async () => {
   const elsewhere = await callbackServer();
   const { begin, bot, logged } = await hub({ switches: { deliveryRetries: 0 } });
@@ -121,16 +92,6 @@ test("a redirect is not followed", async () => {
   await begin();
   expect(outcomes(await logged(1))).toEqual([["m-0001", 1, 307]]);
   expect(elsewhere.received.length).toBe(0);
-});
-
-test("on the real clock further tries come by themselves", async () => {
-  const { begin, bot, logged } = await hub({ clock: "real", switches: { deliveryRetries: 1 } });
-  bot.answer = (_call, response, place) => void response.writeHead(place > 1 ? 200 : 500).end();
-  await begin();
-  expect(outcomes(await logged(2))).toEqual([
-    ["m-0001", 1, 500],
-    ["m-0001", 2, 200],
-  ]);
 });
 
 test("200 messages of one conversation come in order, each once", async () => {
@@ -182,19 +143,6 @@ test("a role of version v1 gets content, attachments and times in its own form",
   });
 });
 
-test("a changed callback is used for the next try", async () => {
-  const { service, ids, begin, bot, agent, logged } = await hub();
-  bot.answer = answering(500);
-  await begin();
-  await logged(1);
-  await service.call("PUT", `/clientapplications/${ids.bot}`, {
-    name: "moved",
-    roles: [roleOf("custom_bot", { callback: `${agent.url}/moved` })],
-  });
-  service.emulator.advance(1000);
-  expect((await logged(2)).at(-1)).toMatchObject({ url: `${agent.url}/moved`, status: 200 });
-});
-
 test("a reset forgets what is still to be delivered, and the log", async () => {
   const { service, begin, bot, deliveries } = await hub();
   bot.answer = () => undefined;
@@ -210,16 +158,6 @@ test("a reset forgets what is still to be delivered, and the log", async () => {
     conversations: [],
     assets: [],
   });
-});
-
-test("closing ends a delivery that hangs", async () => {
-  const { service, begin, bot } = await hub();
-  bot.answer = () => undefined;
-  await begin();
-  await bot.count(1);
-  const ended = bot.ended();
-  await service.emulator.close();
-  await ended;
 });
 
 test("calls of callbacks can be led elsewhere; the log keeps the address of the object", async () => {

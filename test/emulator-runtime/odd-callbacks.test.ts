@@ -88,17 +88,6 @@ test("a thousand conversations on a slow callback open few connections, and all 
   expect(most).toBeLessThanOrEqual(80);
 });
 
-test("a slow callback does not keep another from its messages", async () => {
-  const all = await hub();
-  const { bot, customer } = all;
-  bot.answer = () => undefined;
-  const conversations: string[] = [];
-  for (let sent = 0; sent < 200; sent += 1) conversations.push(await all.begin());
-  await all.send(message(conversations[0] ?? "", "custom_bot", "text", { messageId: "answer" }));
-  await customer.count(1);
-  expect(customer.messageIds).toEqual(["answer"]);
-});
-
 test("an attachment with an address is handed on as it is; an unknown asset is refused", async () => {
   const all = await hub();
   const attached = (attachment: object) =>

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { kindOf } from "../emulator/running.js";
 import { roleOf } from "../support/forms.js";
-import { order } from "./asset-calls.js";
 import { firstMessage, type Hub, hub, message, refusal } from "./hub.js";
 
 test("a customer's message goes to the first bot, with what the service adds", async () => {
@@ -156,19 +155,6 @@ test("a conversation with a bot that was turned off since says so in the log of 
   });
 });
 
-test("a customer's application that is not active gets no message", async () => {
-  const all = await hub();
-  const conversation = await all.begin();
-  await all.logged(1);
-  await turnOff(all, "clientapplications", all.ids.customer);
-  const answer = message(conversation, "custom_bot", "text");
-  expect((await all.send(answer)).status).toBe(202);
-  expect((await all.logged(1)).at(-1)).toMatchObject({
-    attempt: 0,
-    error: expect.stringMatching(/customer is not active/),
-  });
-});
-
 test("an authentication that is not active signs nobody in", async () => {
   const all = await hub({
     switches: { deliveryRetries: 0 },
@@ -190,10 +176,4 @@ test("an authentication that is not active signs nobody in", async () => {
     { attempt: 1, error: "the role's authentication is not active" },
   ]);
   expect(all.bot.received.length).toBe(0);
-});
-
-test("an asset needs a channel of its type that is active", async () => {
-  const all = await hub();
-  await turnOff(all, "channels", all.ids.channel);
-  expect((await all.service.call("POST", "/assets", order())).status).toBe(400);
 });

@@ -56,13 +56,6 @@ const cases: Case[] = [
     "type.value",
   ],
   [
-    "an attachment where the features do not name it",
-    { features: ["typing_events"] },
-    firstMessage({ type: { value: "typing.start" } }),
-    attached(file("a.png")),
-    "attachments",
-  ],
-  [
     "an attachment where they are not enabled",
     policy({ enabled: false }),
     firstMessage(),
@@ -75,20 +68,6 @@ const cases: Case[] = [
     attached(file("a.png"), file("exe")),
     attached(file("a.png"), file("setup.EXE")),
     "attachments.attachment[1]",
-  ],
-  [
-    "an extension that is not allowed",
-    policy({ enabled: true, type: "allow", extensions: ["png"] }),
-    attached(file("a.PNG")),
-    attached(file("a.pdf")),
-    "attachments.attachment[0]",
-  ],
-  [
-    "no extension where only some are allowed",
-    policy({ enabled: true, type: "allow", extensions: ["png"] }),
-    attached(file("a.png")),
-    attached(file("README")),
-    "attachments.attachment[0]",
   ],
   [
     "an attachment larger than the largest",

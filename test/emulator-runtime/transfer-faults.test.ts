@@ -86,13 +86,6 @@ test.each<[JsonObject, number, unknown]>([
   },
 );
 
-test("a callback that is late is called all the same", async () => {
-  const all = await hub();
-  await all.service.control("POST", "/faults", { on: "CALLBACK", kind: "delay", ms: 5 });
-  await all.begin();
-  expect(outcomes(await all.logged(1))).toEqual([200]);
-});
-
 test.each(["truncate", "not-json", "drip"])("%s is not for callbacks", async (kind) => {
   const { service } = await hub();
   const reply = await service.control("POST", "/faults", { on: "CALLBACK", kind });

@@ -113,7 +113,6 @@ test.skipIf(!outside)(
 const ways: readonly [string, (own: Running) => EmulatorControl][] = [
   ["in process", ({ emulator }) => emulator.control],
   ["by its address", ({ emulator }) => connectControl(emulator.controlUrl)],
-  ["by its address, with a slash", ({ emulator }) => connectControl(`${emulator.controlUrl}/`)],
 ];
 
 test.each(ways)("it looks at calls, rates and objects (%s)", async (_, of) => {
@@ -190,15 +189,6 @@ test.each(ways)("a refusal says what was called, and why (%s)", async (_, of) =>
   );
 });
 
-test("it carries the secret, and says where it is missing", async () => {
-  const { emulator } = await running({ controlSecret: "a-secret-of-control" });
-  const secret = emulator.controlSecret ?? "";
-  expect(await connectControl(emulator.controlUrl, { secret }).faults()).toEqual([]);
-  const refused = connectControl(emulator.controlUrl).faults();
-  await expect(refused).rejects.toThrow("was refused (401): The control interface requires its");
-  await expect(refused).rejects.not.toThrow(secret);
-});
-
 test("what is no emulator is distinguished from one", async () => {
   const server = createServer((request, response) => {
     if (request.url === "/down/log") response.writeHead(502).end("<h1>Bad gateway</h1>");
@@ -221,10 +211,6 @@ const own = () => new URL(service.emulator.baseUrl).host;
 
 test.each<[string, () => Record<string, string>]>([
   ["another site's page", () => ({ origin: "https://evil.example" })],
-  [
-    "another site's page with a simple body",
-    () => ({ origin: "http://evil.example", "content-type": "text/plain" }),
-  ],
   ["a page without an origin of its own", () => ({ origin: "null" })],
   ["a page on another port of this machine", () => ({ origin: "http://127.0.0.1:1" })],
   ["a page whose name was turned to this machine", () => ({ host: "evil.example" })],
@@ -233,9 +219,7 @@ test.each<[string, () => Record<string, string>]>([
     () => ({ host: "evil.example:80", origin: "http://evil.example:80" }),
   ],
   ["a name that only begins like this machine's", () => ({ host: "127.0.0.1.evil.example" })],
-  ["a name that only ends like this machine's", () => ({ host: "evillocalhost" })],
   ["a link or picture of another site", () => ({ "sec-fetch-site": "cross-site" })],
-  ["a page of a neighbouring origin", () => ({ "sec-fetch-site": "same-site" })],
 ])("%s may not control, and changes nothing", async (_, headers) => {
   await service.make(kindOf("Channel"));
   const before = (await service.control("GET", "/snapshot")).text;
@@ -305,13 +289,6 @@ test("a secret that is not given is made at random", async () => {
   expect((await running()).emulator.controlSecret).toBeUndefined();
 });
 
-test.skipIf(!outside)("other hosts may control with the secret only", async () => {
-  const guarded = await running({ host: "0.0.0.0", controlSecret: secret });
-  const url = `http://${outside}:${new URL(guarded.emulator.baseUrl).port}/control/stats`;
-  expect((await fetch(url)).status).toBe(401);
-  expect((await fetch(url, { headers: { authorization: `Bearer ${secret}` } })).status).toBe(200);
-});
-
 const hang = { on: "GET /channels", kind: "hang" };
 
 const status = { on: "GET /channels", kind: "status", status: 500 };
@@ -322,56 +299,33 @@ const spa = { clientId: "a", public: true, redirectUris: ["https://x/"], scopes:
 const refused: Readonly<Record<string, readonly (readonly [body: unknown, reason: RegExp])[]>> = {
   "POST /clock": [
     [{}, /advanceMs/],
-    [{ advanceMs: "1" }, /advanceMs/],
     [{ advanceMs: -1 }, /advanceMs/],
-    [{ advanceMs: null }, /advanceMs/],
     [{ advanceMs: 1, more: 1 }, /advanceMs/],
-    [[], /advanceMs/],
   ],
   "POST /faults": [
     [{}, /"on"/],
     [5, /object/],
     [{ ...hang, on: "GET /nothing" }, /POST \/channels/],
-    [{ ...hang, on: "token" }, /TOKEN/],
-    [{ ...hang, on: "GET /channels?a=1" }, /"on"/],
     [{ on: "GET /channels" }, /"kind"/],
     [{ ...hang, kind: "explode" }, /drop-before-commit/],
-    [{ ...hang, kind: "constructor" }, /"kind"/],
     [{ ...hang, times: 0 }, /times/],
-    [{ ...hang, times: 1.5 }, /times/],
-    [{ ...hang, times: "2" }, /times/],
     [{ ...hang, after: -1 }, /after/],
     [{ ...hang, status: 500 }, /status/],
-    [{ ...hang, kind: "status" }, /status/],
     [{ ...status, status: 100 }, /status/],
-    [{ ...status, status: 600 }, /status/],
-    [{ ...status, status: "500" }, /status/],
-    [{ ...status, headers: [] }, /headers/],
-    [{ ...status, headers: { a: 1 } }, /headers/],
     [{ ...status, headers: { a: "\n" } }, /headers/],
-    [{ ...status, headers: { a: "→" } }, /headers/],
     [{ ...status, headers: { "a b": "" } }, /headers/],
     [{ ...status, headers: { "Content-Length": "1" } }, /headers/],
-    [{ ...hang, kind: "delay" }, /ms/],
     [{ ...hang, kind: "delay", ms: -1 }, /ms/],
-    [{ ...hang, kind: "delay", ms: "1" }, /ms/],
-    [{ ...hang, kind: "stale-list" }, /ms/],
     [{ on: "GET /channels/{id}", kind: "stale-list", ms: 1 }, /lists/],
     [{ on: "POST /channels", kind: "forbidden-list" }, /lists/],
-    [{ on: "TOKEN", kind: "forbidden-list" }, /lists/],
     [[hang, { ...hang, kind: "explode" }], /"kind"/],
   ],
   "POST /clients": [
     [{}, /clientId/],
     [{ ...robot, scopes: undefined }, /scopes/],
-    [{ ...robot, clientId: "" }, /clientId/],
     [{ ...robot, clientSecret: "" }, /clientSecret/],
-    [{ ...robot, scopes: "all" }, /scopes/],
-    [{ ...robot, scopes: [1] }, /scopes/],
     [{ ...robot, more: 1 }, /more/],
     [{ ...robot, scopes: ["two words"] }, /one word/],
-    [{ ...robot, scopes: ['"'] }, /one word/],
-    [{ ...spa, redirectUris: undefined }, /redirectUris/],
     [{ ...spa, redirectUris: [] }, /redirect/],
     [{ ...spa, redirectUris: ["back"] }, /absolute/],
     [{ ...spa, redirectUris: ["https://x/ü b"] }, /percent-encoded/],
@@ -416,12 +370,9 @@ test.each(["/clock", "/faults", "/clients"])("POST %s without JSON is refused", 
 
 test.each([
   ["GET", ""],
-  ["GET", "/"],
   ["GET", "/nothing"],
-  ["GET", "/%ff"],
   ["DELETE", "/switches"],
   ["POST", "/stats"],
-  ["PATCH", "/faults"],
 ])("%s %s is no control call", async (method, path) => {
   const reply = await service.control(method, path);
   expect({ status: reply.status, names: Object.keys(reply.json) }).toEqual({
@@ -430,11 +381,7 @@ test.each([
   });
 });
 
-test.each([
-  ["POST", "/faults", '{"on":"GET /channels","kind":"status","status":500,"body":DEEP}'],
-  ["PUT", "/snapshot", '{"version":1,"objects":{"channels":DEEP}}'],
-  ["PUT", "/switches", '{"put":DEEP}'],
-])(
+test.each([["POST", "/faults", '{"on":"GET /channels","kind":"status","status":500,"body":DEEP}']])(
   "%s %s with a body that is nested too deeply is refused, and leaves nothing",
   async (method, path, text) => {
     const raw = text.replace("DEEP", `${"[".repeat(50_000)}${"]".repeat(50_000)}`);

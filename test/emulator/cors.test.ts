@@ -55,9 +55,3 @@ test("the service itself is for servers, and the control for this machine: no pa
     }
   }
 });
-
-test("who is no browser sees nothing of it", async () => {
-  const own = await running();
-  const { headers } = await own.form(own.emulator.tokenUrl, own.credentials());
-  expect(Object.keys(headers).filter((name) => /^(access-control|vary)/.test(name))).toEqual([]);
-});

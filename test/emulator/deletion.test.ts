@@ -93,9 +93,3 @@ test.each(resources.map(({ collection }) => collection))(
     }
   },
 );
-
-test("the id of another kind is not found", async () => {
-  const service = await running();
-  const id = await service.make(kindOf("Channel"));
-  expect((await service.call("GET", `/accounts/${id}`)).status).toBe(404);
-});

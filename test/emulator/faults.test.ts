@@ -228,26 +228,6 @@ test("a call without a token or beyond the rate uses no fault up", async () => {
   expect(await statuses(service, 1)).toEqual([500]);
 });
 
-test("a call that a fault spoils is in the log and in the counts, with its client", async () => {
-  const service = await running();
-  await arm(service, { on: "GET /channels", kind: "status", status: 500 });
-  await service.call("GET", "/channels");
-  const { control } = service.emulator;
-  expect(await control.log()).toMatchObject([{ status: 500, clientId: "emulator" }]);
-  expect((await control.stats()).calls).toEqual({
-    "GET /channels": { accepted: 1, refused: 0 },
-  });
-});
-
-test.each([
-  ["any JSON", { status: 500, body: null }, "null"],
-  ["none, with a status below 400", { status: 202 }, ""],
-])("the body of a fault can be %s", async (_, rule, text) => {
-  const service = await running();
-  await arm(service, { on: "GET /channels", kind: "status", ...rule });
-  expect((await service.call("GET", "/channels")).text).toBe(text);
-});
-
 test.each(["status", "status-after-commit"])(
   "text as the body of %s is sent as it is, as a page unless a header says otherwise",
   async (kind) => {

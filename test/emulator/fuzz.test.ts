@@ -1,4 +1,3 @@
-import { connect } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { resources } from "../../provider/resources/index.js";
@@ -164,39 +163,4 @@ test("any JSON at the control calls is taken or refused", async () => {
     { numRuns: 200 * scale },
   );
   expect((await service.call("GET", "/channels")).status).toBe(200);
-});
-
-/** What comes back on a raw connection until the other side ends it. */
-const exchange = (bytes: string): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const { port } = new URL(service.emulator.baseUrl);
-    const socket = connect(Number(port), "127.0.0.1", () => socket.write(bytes));
-    let answer = "";
-    socket.on("data", (chunk) => {
-      answer += chunk.toString("latin1");
-    });
-    socket.on("close", () => resolve(answer));
-    socket.on("error", reject);
-  });
-
-test.each([
-  ["no HTTP at all", "hello\r\n\r\n"],
-  ["an unknown method", "FROB /conversation/v3/channels HTTP/1.1\r\nHost: x\r\n\r\n"],
-  ["two lengths", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"],
-  [
-    "a broken chunk",
-    "POST /conversation/v3/channels HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-  ],
-])("%s is answered with 400 and hurts nobody", async (_, bytes) => {
-  expect(await exchange(bytes)).toMatch(/HTTP\/1\.1 400 /);
-  expect((await service.call("GET", "/channels")).status).toBe(200);
-});
-
-test("several calls on one connection are answered in order", async () => {
-  const line = (path: string, end = "") =>
-    `GET /conversation/v3${path} HTTP/1.1\r\nHost: x\r\n${end}\r\n`;
-  const answer = await exchange(
-    line("/channels") + line("/nothing") + line("/x", "Connection: close\r\n"),
-  );
-  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 401", "HTTP/1.1 404", "HTTP/1.1 404"]);
 });

@@ -49,17 +49,6 @@ test("a body without a required member is answered with 400-143 that names it", 
   });
 });
 
-test.each(["basic", "oauth2"])(
-  "null for the credentials of %s is a missing member",
-  async (type) => {
-    const changes = { type, oauth2: undefined, [type === "basic" ? "basicAuth" : "oauth2"]: null };
-    expect(await post("Authentication", changes)).toMatchObject({
-      status: 400,
-      json: { code: "400-143", details: [{ value: "a required attribute is missing" }] },
-    });
-  },
-);
-
 test("credentials of the method that was not chosen are refused", async () => {
   const basicAuth = { username: "u", password: "p" };
   expect((await post("Authentication", { basicAuth })).json.code).toBe("400-420");
@@ -78,11 +67,4 @@ test("everything that is wrong is listed, at most 30 of them", async () => {
   });
   expect(json.details).toHaveLength(30);
   expect(String(json.developerMessage).length).toBeLessThanOrEqual(255);
-});
-
-test("the vendor's own word stands for platform", async () => {
-  await service.control("PUT", "/switches", { platformName: "acme" });
-  expect((await post("Participant", { type: "platform_bot" })).json.code).toBe("400-196");
-  expect((await post("Participant", { type: "acme_bot" })).status).toBe(201);
-  await service.control("PUT", "/switches", { platformName: "platform" });
 });

@@ -24,13 +24,6 @@ test("client credentials give a bearer token for an hour, never to be cached", a
   expect(headers["cache-control"]).toBe("no-store");
 });
 
-test("two requests give two tokens, and both are good", async () => {
-  const [one, other] = [await service.tokenFor(scopes.R), await service.tokenFor(scopes.R)];
-  expect(one).not.toBe(other);
-  for (const token of [one, other])
-    expect((await service.call("GET", "/channels", undefined, { token })).status).toBe(200);
-});
-
 test.each([
   ["one scope", scopes.R, scopes.R],
   ["an unknown scope beside a known one", `nothing ${scopes.R}`, scopes.R],
@@ -42,16 +35,11 @@ test.each([
 
 test.each([
   ["no grant_type", { grant_type: undefined }, 400, "invalid_request"],
-  ["an empty grant_type", { grant_type: "" }, 400, "invalid_request"],
   ["another grant type", { grant_type: "password" }, 400, "unsupported_grant_type"],
   ["grant_type in capitals", { grant_type: "CLIENT_CREDENTIALS" }, 400, "unsupported_grant_type"],
   ["no client_id", { client_id: undefined }, 400, "invalid_request"],
-  ["no client_secret", { client_secret: undefined }, 400, "invalid_request"],
-  ["an empty client_secret", { client_secret: "" }, 400, "invalid_request"],
   ["no scope", { scope: undefined }, 400, "invalid_request"],
-  ["an empty scope", { scope: "" }, 400, "invalid_request"],
   ["only unknown scopes", { scope: "nothing at all" }, 400, "invalid_scope"],
-  ["scopes that are blanks", { scope: "   " }, 400, "invalid_scope"],
   ["an unknown client", { client_id: "nobody" }, 401, "invalid_client"],
   ["a client named like a member of objects", { client_id: "__proto__" }, 401, "invalid_client"],
   ["a wrong secret", { client_secret: "wrong" }, 401, "invalid_client"],
@@ -91,11 +79,6 @@ test.each<[string, Changes]>([
   expect(json.error_description).toMatch(/./);
 });
 
-test("the content type may carry a charset", async () => {
-  const type = "application/x-www-form-urlencoded; charset=UTF-8";
-  expect((await posted({ type })).status).toBe(200);
-});
-
 const unauthorised = {
   code: "401-104",
   developerMessage: "The token in the Authorization header is missing, invalid, or expired.",
@@ -105,23 +88,13 @@ test.each([
   ["no header", undefined],
   ["an empty header", ""],
   ["Basic", "Basic ZW11bGF0b3I6c2VjcmV0"],
-  ["no token", "Bearer"],
   ["an unknown token", "Bearer unknown"],
-  ["a token named like a member of objects", "Bearer constructor"],
 ])("a call with %s is answered with 401", async (_, authorization) => {
   const headers = authorization === undefined ? {} : { authorization };
   const reply = await service.call("GET", "/channels", undefined, { token: null, headers });
   expect({ status: reply.status, json: reply.json }).toEqual({ status: 401, json: unauthorised });
   expect(reply.headers["content-type"]).toBe("application/json");
   expect(reply.headers["www-authenticate"]).toBe("Bearer");
-});
-
-test.each([
-  ["with something behind it", (token: string) => `Bearer ${token} more`, 401],
-  ["after bearer in small letters", (token: string) => `bearer ${token}`, 200],
-])("a good token %s", async (_, header, status) => {
-  const options = { token: null, headers: { authorization: header(await service.token()) } };
-  expect((await service.call("GET", "/channels", undefined, options)).status).toBe(status);
 });
 
 test("a token is good for an hour", async () => {

@@ -84,14 +84,6 @@ test.each([
   if (names.includes("state")) expect(searchParams.get("state")).toBe("opaque state & more");
 });
 
-test("a redirect address stays as it was registered, to the letter", async () => {
-  const address = "HTTPS://Spa.example.com:443/a/../b?q=a%20b+c&x='";
-  await register(service, { redirectUris: [address] });
-  const location = String((await authorize({ redirect_uri: address })).headers.location);
-  await register(service);
-  expect(location.slice(0, address.length + 6)).toBe(`${address}&code=`);
-});
-
 test.each(["client_id", "redirect_uri"])("%s given twice sends nobody anywhere", async (name) => {
   const query = new URLSearchParams(defined(part1));
   query.append(name, query.get(name) ?? "");
@@ -101,10 +93,8 @@ test.each(["client_id", "redirect_uri"])("%s given twice sends nobody anywhere",
 });
 
 test.each([
-  ["no client_id", { client_id: undefined }],
   ["an unknown client_id", { client_id: "nobody" }],
   ["a client that is not public", { client_id: "emulator" }],
-  ["no redirect_uri", { redirect_uri: undefined }],
   ["another redirect_uri", { redirect_uri: "https://evil.example.com/back" }],
   ["a longer redirect_uri", { redirect_uri: `${redirectUri}/more` }],
 ])("%s is explained and sends nobody anywhere", async (_, changes) => {
@@ -114,16 +104,11 @@ test.each([
 });
 
 test.each([
-  ["no response_type", { response_type: undefined }, "invalid_request"],
   ["another response_type", { response_type: "token" }, "unsupported_response_type"],
-  ["no scope", { scope: undefined }, "invalid_request"],
   ["scopes that are not granted", { scope: scopes.M }, "invalid_scope"],
   ["no code_challenge", { code_challenge: undefined }, "invalid_request"],
   ["a short code_challenge", { code_challenge: "short" }, "invalid_request"],
-  ["a padded code_challenge", { code_challenge: `${challengeOf(verifier)}=` }, "invalid_request"],
-  ["no code_challenge_method", { code_challenge_method: undefined }, "invalid_request"],
   ["the method plain", { code_challenge_method: "plain" }, "invalid_request"],
-  ["the method s256", { code_challenge_method: "s256" }, "invalid_request"],
 ])("%s comes back as an error with the state and no code", async (_, changes, error) => {
   const reply = await authorize(changes);
   expect(reply.status).toBe(302);
@@ -148,11 +133,7 @@ test.each([`${scopes.R} ${scopes.IR}`, scopes.IR])(
 );
 
 test.each([
-  ["no grant_type", { grant_type: undefined }, 400, "invalid_request"],
   ["no code", { code: undefined }, 400, "invalid_request"],
-  ["no redirect_uri", { redirect_uri: undefined }, 400, "invalid_request"],
-  ["no client_id", { client_id: undefined }, 400, "invalid_request"],
-  ["no code_verifier", { code_verifier: undefined }, 400, "invalid_request"],
   ["an unknown code", { code: "unknown" }, 400, "invalid_grant"],
   [
     "another redirect_uri",
@@ -161,25 +142,13 @@ test.each([
     "invalid_grant",
   ],
   ["another public client", { client_id: "other-spa" }, 400, "invalid_grant"],
-  ["an unknown client", { client_id: "nobody" }, 401, "invalid_client"],
   ["a client that is not public", { client_id: "emulator" }, 401, "invalid_client"],
   ["another verifier", { code_verifier: `${verifier}x` }, 400, "invalid_grant"],
   ["the challenge as verifier", { code_verifier: challengeOf(verifier) }, 400, "invalid_grant"],
   ["a verifier of 42 characters", { code_verifier: "v".repeat(42) }, 400, "invalid_request"],
-  ["a verifier of 129 characters", { code_verifier: "v".repeat(129) }, 400, "invalid_request"],
-  ["a verifier with a blank", { code_verifier: `${verifier} ` }, 400, "invalid_request"],
 ])("an exchange with %s is refused", async (_, changes, status, error) => {
   const reply = await exchange({ code, ...changes });
   expect({ status: reply.status, error: reply.json.error }).toEqual({ status, error });
-});
-
-test.each([43, 128])("a verifier of %d characters is good", async (length) => {
-  const own = "v".repeat(length);
-  const reply = await exchange({
-    code: await codeOf({ code_challenge: challengeOf(own) }),
-    code_verifier: own,
-  });
-  expect(reply.status).toBe(200);
 });
 
 test("a code is good once", async () => {
@@ -202,12 +171,4 @@ test("the token of a user is not good for the service's operations", async () =>
   const token = String(json.access_token);
   const reply = await service.call("GET", "/channels", undefined, { token });
   expect(reply).toMatchObject({ status: 403, json: { code: "403-112" } });
-});
-
-test("a client that stops being public can exchange no more codes", async () => {
-  const own = await running();
-  await register(own);
-  const held = await codeOf({}, own);
-  await own.control("POST", "/clients", { clientId: "spa", clientSecret: "s", scopes: [scopes.R] });
-  expect((await exchange({ code: held }, own)).json.error).toBe("invalid_client");
 });

@@ -50,15 +50,6 @@ test.each([...setUpOperations, ...runtimeOperations])(
   },
 );
 
-test("the refusal names the scopes that would do", async () => {
-  const token = tokens.get("IM");
-  const reply = await service.call("GET", "/accounts", undefined, { token: token ?? null });
-  expect(reply.json).toEqual({
-    code: "403-197",
-    developerMessage: `The token lacks the scope ${scopes.M} or ${scopes.R}.`,
-  });
-});
-
 test("a missing scope is reported before a missing object and a wrong body", async () => {
   const token = tokens.get("R") ?? null;
   expect(
@@ -95,8 +86,4 @@ test.each([
   "/channels%2F1",
 ])("the path %s is unknown", async (path) => {
   expect((await service.call("GET", path)).json.code).toBe("404-100");
-});
-
-test("an id that has the form of a template is just unknown", async () => {
-  expect((await service.call("GET", "/channels/{id}")).json.code).toBe("404-101");
 });

@@ -65,13 +65,6 @@ test.each(holders)(
   },
 );
 
-test("what is no secret is never hidden", async () => {
-  const service = await running();
-  const options = [{ name: "tier", value: "gold" }];
-  const id = await service.make(kindOf("Participant"), { options });
-  expect((await service.given("Participant", id)).options).toEqual(options);
-});
-
 test("a refusal does not repeat a secret", async () => {
   const service = await running();
   const body = await service.body(kindOf("Authentication"), {

@@ -76,6 +76,8 @@ const wrong: readonly [string, object][] = [
   ["a time of another form", { objects: { channels: [{ ...whole, modified: "1" }] } }],
   ["a unique value twice", { objects: { channels: [whole, { ...whole, id: "b" }] } }],
   ["a client without scopes", { clients: [{ clientId: "a", clientSecret: "b" }] }],
+  ["a conversation without its parts", { conversations: [{ id: "x" }] }],
+  ["an asset without its parts", { assets: [{ id: "x", uploaded: true }] }],
   ["switches that are a text", { switches: "all" }],
   ["an unknown switch", { switches: { nothing: 1 } }],
   ["a switch in a wrong position", { switches: { put: "sometimes" } }],

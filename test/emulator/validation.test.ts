@@ -108,25 +108,10 @@ test("unknownReference accept takes any id", async () => {
   expect((await post("Account", { channel: unknown }, own)).status).toBe(201);
 });
 
-test("the entry point is another product's object and is not looked up", async () => {
-  const orchestration = { id: await service.make(kindOf("Orchestration")) };
-  const chatConfigurations = { orchestration, entryPoint: { id: "4711" } };
-  expect((await post("Account", { chatConfigurations })).status).toBe(201);
-});
-
-test("a reference is case sensitive and stands for itself only", async () => {
-  const upper = { id: channel.id.toUpperCase() };
-  const expected = upper.id === channel.id ? 201 : 400;
-  expect((await post("Account", { channel: upper })).status).toBe(expected);
-});
-
 test.each([
   ["no body", ""],
-  ["blanks", "   "],
   ["half of an object", '{"name":'],
   ["an array", "[]"],
-  ["a text", '"text"'],
-  ["null", "null"],
   ["bytes that are no UTF-8", Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
   ["2,000 nested arrays", `{"name":${"[".repeat(2000)}${"]".repeat(2000)}}`],
 ])("%s is no body", async (_, raw) => {
@@ -188,15 +173,6 @@ test("each member that the schema does not have is refused and named, at every d
       ],
     });
   }
-});
-
-test("a number beyond all numbers is no number", async () => {
-  const body = await service.body(kindOf("Orchestration"));
-  const raw = JSON.stringify(body).replace('"bypassVaDuration":15', '"bypassVaDuration":1e400');
-  expect(raw).toContain("1e400");
-  const headers = { "content-type": "application/json" };
-  const { json } = await service.call("POST", "/orchestrations", undefined, { raw, headers });
-  expect(json.code).toBe("400-196");
 });
 
 test("a call whose caller goes away within the body is in the log without a status of its own", async () => {

@@ -92,25 +92,6 @@ describe("for people who see, type or read in other ways", () => {
     ]).then(() => undefined),
   );
 
-  inBrowser("at 400 % every view can be read and scrolled", async (started) => {
-    const { page, service, view } = await openPage(started, {
-      sample: smallAccount,
-      browser: { viewport: { width: 350, height: 225 } },
-    });
-    await service.call("GET", "/channels");
-    for (const [name, part] of [
-      ["objects", ".scroller"],
-      [`conversations/${second}`, ".log"],
-      ["calls", ".scroller"],
-    ] as const) {
-      await view(name);
-      await page.locator(part).first().scrollIntoViewIfNeeded();
-      const box = await page.locator(part).first().boundingBox();
-      expect(box?.height, name).toBeGreaterThan(110);
-      expect(await excessOf(page), name).toBe(0);
-    }
-  });
-
   inBrowser(
     "at 390 pixels texts that matter are whole, and what is chosen is below",
     async (started) => {
