@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { controlOf, controlPath, isFromThisMachine, serveControl } from "./control/control.js";
 import { contentPath, serveContent } from "./conversations/assets.js";
-import { responseOf, sendResponse } from "./http/exchange.js";
+import { HttpError, responseOf, sendResponse } from "./http/exchange.js";
 import { matchPath } from "./hub/routes.js";
 import type { EmulatedService } from "./hub/service.js";
 import { isPagePath, servePage } from "./page/serve-page.js";
@@ -15,14 +15,6 @@ export const paths = {
   authorize: "/oauth/authorize",
   control: controlPath,
   health: "/health",
-} as const;
-
-/** It answers, so it is ready: for containers and load balancers, under any host name. */
-const healthy = { status: 200, body: { status: "ok" } } as const;
-
-const notFound = {
-  status: 404,
-  body: { code: "404-100", developerMessage: "This path does not exist." },
 } as const;
 
 /**
@@ -75,7 +67,9 @@ export const createRequestListener = (service: EmulatedService, secret?: string)
       if (isPreflight(request, response, "POST")) return;
       return serveToken(service, request, response, path);
     }
-    if (path === paths.health) return sendResponse(response, healthy);
+    // It answers, so it is ready: for containers and load balancers, under any host name.
+    if (path === paths.health)
+      return sendResponse(response, { status: 200, body: { status: "ok" } });
     if (path === paths.authorize && request.method === "GET")
       return sendResponse(
         response,
@@ -84,7 +78,7 @@ export const createRequestListener = (service: EmulatedService, secret?: string)
     if (isPagePath(path)) return servePage(request, response, path, isFromThisMachine(request));
     if (path === paths.control || path.startsWith(`${paths.control}/`))
       return serveControl(control, secret, request, response);
-    sendResponse(response, notFound);
+    sendResponse(response, new HttpError(404, "404-100", "This path does not exist.").response());
   };
 
   return (request: IncomingMessage, response: ServerResponse): void => {

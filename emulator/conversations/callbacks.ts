@@ -56,17 +56,13 @@ const callWithFault = async (
   call: OutgoingCall,
   send: Send,
 ): Promise<OutgoingAnswer> => {
-  const answer = { status: fault?.status ?? 500, body: "" };
+  if (fault?.kind.endsWith("-after-commit")) await send(call);
   switch (fault?.kind) {
     case "status":
-      return answer;
     case "status-after-commit":
-      await send(call);
-      return answer;
+      return { status: fault.status ?? 500, body: "" };
     case "drop-before-commit":
-      throw new NoAnswer("ECONNRESET");
     case "drop-after-commit":
-      await send(call);
       throw new NoAnswer("ECONNRESET");
     case "hang":
       // Waiting for it would reveal nothing more.
@@ -265,13 +261,10 @@ const writePayload = (
   ]);
 };
 
-const missingRole = ({ applicationId, role, isInactive }: RecipientRole): string => {
-  if (applicationId === "")
-    return `the orchestration specifies no client application for the role ${role}`;
-  return isInactive
-    ? `the orchestration's entry for the role ${role} is not active`
+const missingRole = ({ applicationId, role }: RecipientRole): string =>
+  applicationId === ""
+    ? `the orchestration specifies no active client application for the role ${role}`
     : `the client application has no role ${role}`;
-};
 
 /** An address without possible credentials. */
 const addressForLog = (url: string): string => {
@@ -327,7 +320,7 @@ export class CallbackClient {
     const conversation = conversations.get(message.conversationId);
     const callback = textAt(role, "callback") ?? "";
     const url = addressForLog(callback);
-    if (!role || !conversation || recipient.isInactive)
+    if (!role || !conversation)
       return {
         url,
         error: `undeliverable: ${missingRole(recipient)}`,

@@ -113,12 +113,11 @@ export const idleTimeOf = (owner: StoredObject | undefined): number | undefined 
 
 /** The recipient of a message: one role of one client application. */
 export interface RecipientRole {
+  /** Empty if the orchestration names no active party. */
   readonly applicationId: string;
   readonly role: SenderKind;
   /** Name of the participant. */
   readonly name?: string;
-  /** Present if the orchestration names a participant or client application that is not active. */
-  readonly isInactive?: true;
 }
 
 /** A party that the orchestration names for a side. */
@@ -193,9 +192,8 @@ const nameOn = (side: ConversationSide, { bot }: Named, { about }: StoredConvers
 
 /**
  * The recipient for a side of a conversation, found through the account, its orchestration, client
- * applications, and roles (specification §6). If no client application has the role, or nobody is
- * active, the result still shows who is meant to have it, so that the log can say why nothing
- * arrived.
+ * applications, and roles (specification §6). If no active client application has the role, the
+ * result still shows which is meant, so that the log can say why nothing arrived.
  */
 export const recipientOn = (
   setUp: SetUp,
@@ -203,16 +201,13 @@ export const recipientOn = (
   side: ConversationSide,
 ): RecipientRole => {
   const applications = applicationsOf(setUp, accountOf(setUp.store, conversation));
-  const all = namedFor(setUp, applications, side);
-  const named = all.find((each) => isUsable(setUp, each)) ?? all[0] ?? { applicationId: "" };
+  const named = namedFor(setUp, applications, side).find((each) => isUsable(setUp, each)) ?? {
+    applicationId: "",
+  };
   const { applicationId } = named;
   const candidates = rolesOf(side, named, setUp).map((role) => ({ applicationId, role }));
   const held = candidates.find((candidate) => roleOf(setUp, candidate));
   const name = nameOn(side, named, conversation);
   const [first = { applicationId, role: "customer" as const }] = candidates;
-  return {
-    ...(held ?? first),
-    ...(name === undefined ? {} : { name }),
-    ...(isUsable(setUp, named) ? {} : { isInactive: true as const }),
-  };
+  return { ...(held ?? first), ...(name === undefined ? {} : { name }) };
 };

@@ -32,8 +32,6 @@ const errorKinds = {
   missing: ["400-143", "a required attribute is missing"],
   /** A value that is not allowed. */
   invalid: ["400-196", "is not allowed"],
-  /** A value of another type: nothing can be said of what is in it. */
-  wrongType: ["400-196", "has another type"],
   /** A text or a list. */
   tooLong: ["400-358", "is too long"],
   /** Within the body. */
@@ -126,7 +124,7 @@ const checkText = (
   words: readonly string[] | undefined,
   errors: ValidationErrors,
 ) => {
-  if (typeof value !== "string") return errors.report("wrongType", "must be a string");
+  if (typeof value !== "string") return errors.report("invalid", "must be a string");
   if (words) return words.includes(value) ? undefined : errors.report("invalid", oneOf(words));
   if (!checkSize(value.length, field, "character", errors) || !field.format) return;
   const { fits, rule } = formats[field.format];
@@ -136,7 +134,7 @@ const checkText = (
 const checkNumber = (field: NumberField, value: unknown, errors: ValidationErrors) => {
   // JSON can hold numbers that are too large for any number here.
   if (typeof value !== "number" || !Number.isFinite(value))
-    return errors.report("wrongType", "must be a number");
+    return errors.report("invalid", "must be a number");
   if (field.integer && !Number.isInteger(value))
     return errors.report("invalid", "must be a whole number");
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = field;
@@ -146,7 +144,7 @@ const checkNumber = (field: NumberField, value: unknown, errors: ValidationError
 
 /** The ID of another object. */
 const checkId = (value: unknown, errors: ValidationErrors) => {
-  if (typeof value !== "string") return errors.report("wrongType", "must be a string");
+  if (typeof value !== "string") return errors.report("invalid", "must be a string");
   checkSize(value.length, { min: idLength, max: idLength }, "character", errors);
 };
 
@@ -233,7 +231,7 @@ class Validator {
   #field(field: Field, value: unknown, errors: ValidationErrors): unknown {
     const key = envelopeOf(field);
     if (!key) return this.#value(field, value, errors);
-    if (!isObject(value)) return errors.report("wrongType", "must be an object");
+    if (!isObject(value)) return errors.report("invalid", "must be an object");
     const { [key]: inner } = value;
     const checked = isMissing(inner)
       ? errors.at(key).report("missing")
@@ -254,14 +252,14 @@ class Validator {
         checkNumber(field, value, errors);
         return value;
       case "flag":
-        if (typeof value !== "boolean") errors.report("wrongType", "must be true or false");
+        if (typeof value !== "boolean") errors.report("invalid", "must be true or false");
         return value;
       case "reference":
         checkId(value, errors);
         return value;
       case "object":
         if (isObject(value)) return this.fields(field, value, errors);
-        return errors.report("wrongType", "must be an object");
+        return errors.report("invalid", "must be an object");
       case "list":
         return this.#list(field, value, errors);
       case "map":
@@ -270,7 +268,7 @@ class Validator {
   }
 
   #list(field: ListField, items: unknown, errors: ValidationErrors): unknown {
-    if (!Array.isArray(items)) return errors.report("wrongType", "must be an array");
+    if (!Array.isArray(items)) return errors.report("invalid", "must be an array");
     checkSize(items.length, field, "item", errors);
     const checked = items.map((item, place) => this.#field(field.of, item, errors.item(place)));
     for (const name of field.unique ? identityOf(field) : []) checkUnique(name, items, errors);
@@ -278,18 +276,18 @@ class Validator {
   }
 
   #map(field: MapField, entries: unknown, errors: ValidationErrors): unknown {
-    if (!Array.isArray(entries)) return errors.report("wrongType", "must be an array");
+    if (!Array.isArray(entries)) return errors.report("invalid", "must be an array");
     checkSize(entries.length, field, "item", errors);
     checkUnique(membersOf(field).key, entries, errors);
     return entries.map((entry, place) => this.#entry(field, entry, errors.item(place)));
   }
 
   #entry(field: MapField, entry: unknown, errors: ValidationErrors): unknown {
-    if (!isObject(entry)) return errors.report("wrongType", "must be an object");
+    if (!isObject(entry)) return errors.report("invalid", "must be an object");
     const { key, value: member } = membersOf(field);
     const { [key]: name, [member]: value } = entry;
     if (isMissing(name)) errors.at(key).report("missing");
-    else if (typeof name !== "string") errors.at(key).report("wrongType", "must be a string");
+    else if (typeof name !== "string") errors.at(key).report("invalid", "must be a string");
     else if (field.keys?.includes(name) === false)
       errors.at(key).report("invalid", oneOf(field.keys));
     else checkSize(name.length, keyLengths, "character", errors.at(key));

@@ -104,12 +104,9 @@ const downloadsOf = ({ assets, signedUrls }: EmulatedService, messages: readonly
 /** The last messages of a conversation; null if there is none. */
 const showMessages = (service: EmulatedService, id: string) => {
   if (!service.conversations.get(id)) return null;
-  const all = service.conversations.messagesOf(id);
-  const messages = all.slice(-most.messages);
-  /** The number of messages before these. */
-  const before = all.length - messages.length;
+  const messages = service.conversations.messagesOf(id).slice(-most.messages);
   const downloads = downloadsOf(service, messages);
-  return { id, before, messages: messages.map((each) => messageJson(each)), downloads };
+  return { id, messages: messages.map((each) => messageJson(each)), downloads };
 };
 
 /** The last entries of a log, and the place of the first of them. */

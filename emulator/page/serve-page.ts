@@ -62,19 +62,17 @@ let known: ReadonlyMap<string, ServiceResponse> | undefined;
 export const isPagePath = (path: string): boolean =>
   path === "/" || path.startsWith(`${pagePath}/`);
 
-const refuse = (status: number, text: string, more = {}): ServiceResponse => ({
+const refuse = (status: number, text: string): ServiceResponse => ({
   status,
-  headers: { "content-type": "text/plain; charset=utf-8", ...more },
+  headers: { "content-type": "text/plain; charset=utf-8" },
   body: `${text}\n`,
 });
 
 const answerPage = (method: string, path: string, isAllowed: boolean): ServiceResponse => {
   if (!isAllowed) return refuse(403, "The page is available only on this machine.");
   known ??= readPage();
-  const file = known.get(path);
-  if (!file) return refuse(404, "The page has no such file.");
-  if (method === "GET" || method === "HEAD") return file;
-  return refuse(405, "The page accepts only GET and HEAD.", { allow: "GET, HEAD" });
+  const file = ["GET", "HEAD"].includes(method) ? known.get(path) : undefined;
+  return file ?? refuse(404, "The page has no such file.");
 };
 
 /** Serves the page and its files. @param isAllowed whether the caller may see it */

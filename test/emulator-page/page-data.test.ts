@@ -63,7 +63,7 @@ test("the first look gives everything, the next nothing that did not change", as
 test("a conversation that is shown grows, and says when it has completed", async () => {
   const service = await withSample();
   const one = await look(service, "", first);
-  expect(one).toMatchObject({ transcript: { id: first, before: 0 }, isCompleted: false });
+  expect(one).toMatchObject({ transcript: { id: first }, isCompleted: false });
   expect(memberOf(one, "transcript", "messages")).toHaveLength(6);
   await service.call("POST", "/conversations/messages", {
     messages: {

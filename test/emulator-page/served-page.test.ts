@@ -60,8 +60,7 @@ test("the page is read, and none of its files is written to", async () => {
   const service = await running();
   const head = await service.send("HEAD", "/");
   expect([head.status, head.text]).toEqual([200, ""]);
-  const post = await service.send("POST", "/", { raw: "{}" });
-  expect([post.status, post.headers.allow]).toEqual([405, "GET, HEAD"]);
+  expect((await service.send("POST", "/", { raw: "{}" })).status).toBe(404);
 });
 
 test.each([

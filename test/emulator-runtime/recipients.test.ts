@@ -82,7 +82,8 @@ test("where nobody is the customer's application the log says so, and the messag
     messageId: "m-2",
     type: "text",
     attempt: 0,
-    error: "undeliverable: the orchestration specifies no client application for the role customer",
+    error:
+      "undeliverable: the orchestration specifies no active client application for the role customer",
   });
 });
 
@@ -151,7 +152,8 @@ test("a conversation with a bot that was turned off since says so in the log of 
   expect((await all.logged(1)).at(-1)).toMatchObject({
     messageId: "m-2",
     attempt: 0,
-    error: "undeliverable: the orchestration's entry for the role custom_bot is not active",
+    error:
+      "undeliverable: the orchestration specifies no active client application for the role custom_bot",
   });
 });
 

@@ -14,12 +14,8 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 const channel = kindOf("Channel");
 
-test("the manual clock does not leave the calendar", async () => {
+test("the manual clock goes forward only", async () => {
   const own = await running();
-  for (let call = 0; call < 300; call += 1)
-    await own.control("POST", "/clock", { advanceMs: 1e12 });
-  own.forgetToken();
-  expect((await own.call("GET", "/channels")).status).toBe(200);
   expect(() => own.emulator.advance(-1)).toThrow("must be at least 0");
   expect(() => own.emulator.advance(Number.NaN)).toThrow("must be at least 0");
 });
@@ -180,7 +176,7 @@ test.each(ways)(
 
 test.each(ways)("a refusal says what was called, and why (%s)", async (_, of) => {
   const control = of(await running({ clock: "real" }));
-  await expect(control.advance(1)).rejects.toMatchObject({ name: "ControlError", status: 409 });
+  await expect(control.advance(1)).rejects.toMatchObject({ name: "ControlError", status: 400 });
   await expect(control.faults({ on: "GET /nothing", kind: "hang" })).rejects.toThrow(
     'Could not control the emulator: POST /faults was refused (400): A fault\'s "on" must be one of',
   );

@@ -227,7 +227,7 @@ const predicted = ({ to }: MessageRoute, messages: readonly JsonObject[]): reado
     to.map(
       ({ callback = "", unreached }): Delivered => [
         String(messageId),
-        callback,
+        unreached === undefined ? callback : "",
         unreached === undefined,
       ],
     ),

@@ -10,7 +10,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "./vendor/hooks.mjs";
 
 const { Choice, Code, Details, LabelledField, ForeignText, html, linkTo, onValue } = parts;
 const { SearchBar, Table } = parts;
-const { clockTime, counted, countText, inertJson, isRecord, parsedJson, shortText } = texts;
+const { clockTime, countText, inertJson, isRecord, parsedJson, shortText } = texts;
 
 /** @typedef {Known["conversations"][number]} Conversation */
 /** @typedef {Readonly<Record<string, unknown>>} Json */
@@ -85,7 +85,7 @@ const Message = ({ message, delivery, place, downloads }) => {
 const Transcript = ({ known: { transcript, deliveries } }) => {
   const log = useRef(/** @type {HTMLElement | null} */ (null));
   const isAtEnd = useRef(true);
-  const { messages = [], downloads = {}, before = 0 } = transcript ?? {};
+  const { messages = [], downloads = {} } = transcript ?? {};
   useLayoutEffect(() => {
     if (isAtEnd.current && log.current) log.current.scrollTop = log.current.scrollHeight;
   });
@@ -94,13 +94,12 @@ const Transcript = ({ known: { transcript, deliveries } }) => {
     isAtEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < 60;
   };
   return html`<div class="log" role="log" aria-label="Messages" tabindex="0" ref=${log} onScroll=${scrolled}>
-    ${before > 0 && html`<p class="quiet">${counted(before, "earlier message")} not shown here.</p>`}
     <ol class="plain messages">
       ${messages.map((each, index) => {
         const message = readMessage(each);
         const place = last.get(message.messageId) ?? -1;
         const delivery = { delivery: deliveries.entries[place], place: deliveries.first + place };
-        return html`<${Message} key=${before + index} message=${message} ...${delivery} downloads=${downloads} />`;
+        return html`<${Message} key=${index} message=${message} ...${delivery} downloads=${downloads} />`;
       })}
     </ol>
   </div>`;
