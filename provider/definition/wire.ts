@@ -1,12 +1,34 @@
-import { isBlank, isObject, type JsonObject, listAt, memberOf, objectOf, valueAt } from "../kernel/json.js";
-import { type Definition, type Field, type Fields, type ListField, type MapField, type MemberRule, type Members, object, type TextField } from "./define.js";
-import { addedMembers, contentsOf, defaultIn, <<<<<<< HEAD
-  fieldsByWireName, =======
->>>>>>> ab29a124 (lifecycle: each phase of a call ends in its file before the next begins)
-  itemPath, keyOf, looksMasked, memberPath, membersOf, unwrapped, <<<<<<< HEAD
-  wireName, =======
->>>>>>> ab29a124 (lifecycle: each phase of a call ends in its file before the next begins) } from "./fields.js";
-
+import {
+  isBlank,
+  isObject,
+  type JsonObject,
+  listAt,
+  memberOf,
+  objectOf,
+  valueAt,
+} from "../kernel/json.js";
+import {
+  type Definition,
+  type Field,
+  type Fields,
+  type ListField,
+  type MapField,
+  type MemberRule,
+  type Members,
+  object,
+  type TextField,
+} from "./define.js";
+import {
+  addedMembers,
+  contentsOf,
+  defaultIn,
+  itemPath,
+  keyOf,
+  looksMasked,
+  memberPath,
+  membersOf,
+  unwrapped,
+} from "./fields.js";
 import { pairs, plainText } from "./meaning.js";
 
 // From a program's values to the service's JSON and back, and to what a PUT over a live object sends.

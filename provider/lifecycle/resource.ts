@@ -1,12 +1,29 @@
 import type { Definition, Fields } from "../definition/define.js";
-import { changeFieldSecrets, fieldsWithSecrets, normaliseFields, secretTexts } from "../definition/fields.js";
+import {
+  changeFieldSecrets,
+  fieldsWithSecrets,
+  normaliseFields,
+  secretTexts,
+} from "../definition/fields.js";
 import { namingOf } from "../definition/kinds.js";
-import { filledText, filledTexts, type JsonObject, objectOf, <<<<<<< HEAD
-=======
-  textAt, >>>>>>> ab29a124 (lifecycle: each phase of a call ends in its file before the next begins)
-  withoutUndefined } from "../kernel/json.js";
-
-import { environmentSecretsIn, ownerParts, readableName, secretSignature, seenSecrets, undisclosed, unknownValue, withEnvironmentSecrets } from "../kernel/pulumi.js";
+import {
+  filledText,
+  filledTexts,
+  type JsonObject,
+  objectOf,
+  textAt,
+  withoutUndefined,
+} from "../kernel/json.js";
+import {
+  environmentSecretsIn,
+  ownerParts,
+  readableName,
+  secretSignature,
+  seenSecrets,
+  undisclosed,
+  unknownValue,
+  withEnvironmentSecrets,
+} from "../kernel/pulumi.js";
 import type { WireObject } from "../service/lists.js";
 import type { AccountSession, HeldObject, ResourceIdentity, Run } from "./run.js";
 import type { ResourceMark } from "./stack-states.js";

@@ -2,17 +2,25 @@ import { changeFieldSecrets } from "../definition/fields.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 
-<<<<<<< HEAD
-
-import { assignObject, declaredBefore, inAccount } from "./account.js";
-
-=======
->>>>>>> ab29a124 (lifecycle: each phase of a call ends in its file before the next begins)
-
-import { findLeftovers, readWholeObject, removeLeftovers, type SeenObject, seeObject, seeObjects } from "./ownership.js";
+import { inAccount } from "./account.js";
+import {
+  findLeftovers,
+  readWholeObject,
+  removeLeftovers,
+  type SeenObject,
+  seeObject,
+  seeObjects,
+} from "./ownership.js";
 import { type PutPlan, planPut, putInPlace } from "./put.js";
 import { type Found, ownedElsewhere, takenByProgram } from "./refusals.js";
-import { assignObject, type Declared, labelOf, type ObjectRecord, outputsWith, resourceIn } from "./resource.js";
+import {
+  assignObject,
+  type Declared,
+  labelOf,
+  type ObjectRecord,
+  outputsWith,
+  resourceIn,
+} from "./resource.js";
 import type { HeldObject, ObjectHolders } from "./run.js";
 
 /**
