@@ -12,8 +12,8 @@ import { openReplayStage, type ReplayStage } from "../support/replay.js";
 /** Random histories of the model test that the real engine plays: more on demand. */
 const runs = Number(process.env.REPLAY_RUNS ?? 1);
 
-/** Its first scenario holds a kill and forced replacements. */
-const shortSeed = 132;
+/** Its first scenario holds a kill and forced replacements, in few steps. */
+const shortSeed = 1141;
 
 /** The given seed; without one the same in every short run, another one in every long run. */
 const seedOf = (): number => {

@@ -233,7 +233,7 @@ test("whatever others wrote stays text in a report, however long it is", {
       expect(count(/^<details>/gm)).toBe(count(/^<\/details>/gm));
     },
   );
-  await fc.assert(property, { seed: 19, numRuns: 12 });
+  await fc.assert(property, { seed: 19, numRuns: 6 });
 });
 
 describe("a comment on a forge", () => {
@@ -373,12 +373,20 @@ const jobsByCode: readonly (readonly [
   ["rehearse", "destroy", "Destroy", { 0: 0, 1: 1, 2: 2, 3: 3, 130: 130 }],
 ];
 
+/** One code for each way to end: those that are handed on, and those that become another. */
+const differentEnds = (ends: Readonly<Record<string, number>>) => {
+  const all = Object.entries(ends).map(
+    ([code, end]) => [code === "0" || String(end) !== code ? end : "the same", code, end] as const,
+  );
+  return [...new Map(all.toReversed().map(([way, ...rest]) => [way, rest])).values()];
+};
+
 describe.each(jobsByCode)("%s in %s", (command, job, name, ends) => {
   test("the job knows every exit code that the help documents", () => {
     expect(Object.keys(ends).sort()).toEqual(documentedCodes(command));
   });
 
-  test.each(Object.entries(ends))("after %s both pipelines end with %s", async (code, end) => {
+  test.each(differentEnds(ends))("after %s both pipelines end with %s", async (code, end) => {
     const env = {
       [command.toUpperCase()]: code,
       GITHUB_STEP_SUMMARY: join(folder, "summary.md"),
