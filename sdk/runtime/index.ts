@@ -9,11 +9,6 @@ export {
 } from "../../provider/kernel/errors.js";
 export type { JsonObject } from "../../provider/kernel/json.js";
 export {
-  type EndpointLimit,
-  limitOf,
-  type RateQuestion,
-} from "../../provider/pacing/plan-rates.js";
-export {
   type AnyMessageType,
   type FurtherMessageType,
   furtherMessageTypes,

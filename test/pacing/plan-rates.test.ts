@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { rateRows } from "../../provider/pacing/plan-rates.js";
-import type { Plan } from "../../provider/service/plans.js";
-import { limitOf, plans } from "../../sdk/runtime/index.js";
+import { limitOf, rateRows } from "../../provider/pacing/plan-rates.js";
+import { plans } from "../../provider/service/plans.js";
 import { specialRates, standardRates } from "../support/specification.js";
 
 const methodOf = (name: string) => {
@@ -46,7 +45,6 @@ test.each([
     /Parcel Manager v3.*Services: Conversation v3, Message Router v3/,
   ],
   [{ service: "AI Services", version: "v9" }, /"AI Services v9".*AI Services v3, AI Services v4/],
-  [{ plan: "gold" as Plan }, /no plan "gold". Plans: developer, basic, enterprise/],
 ])("%j is refused with the choices", (change, message) => {
   const question = { service: "Conversation", version: "v3", plan: "basic" } as const;
   const ask = () => limitOf({ ...question, method: "GET", template: "/channels", ...change });

@@ -65,7 +65,6 @@ test.each<[string, readonly unknown[], string]>([
   ["callbacks", [right("callbacks", { messageTimeoutMs: 0 })], "messageTimeoutMs: must be greater"],
   ["callbacks", [right("callbacks", { onMessage: 5 })], "onMessage: must be a function"],
   ["callbacks", [right("callbacks", { memory: {} })], "memory: must have the methods take and"],
-  ["limitOf", [right("limitOf", { plan: 5 })], "plan: must be a string"],
   ["startAuthorization", [right("startAuthorization", { scope: 5 })], "scope must be a non-empty"],
   ["codeFromRedirect", [5, "s"], "address must be a non-empty string"],
 ])("%s names what is wrong (%#)", async (name, given, said) => {

@@ -64,9 +64,6 @@ export const rightCalls: Readonly<Record<string, readonly unknown[]>> = {
   ],
   conversationApp: [{ authenticate: { bearer: "b" }, messageTimeoutMs: 5, acknowledge: "after" }],
   redisMemory: [{ url: "redis://localhost", name: "bot", rememberMs: 5 }],
-  limitOf: [
-    { service: "Conversation", version: "v3", plan: "basic", method: "GET", template: "/x" },
-  ],
   startAuthorization: [
     {
       authUrl: "https://h.example/a",
