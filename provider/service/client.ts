@@ -12,7 +12,7 @@ import {
   unansweredCall,
 } from "./call-errors.js";
 import type { Operation } from "./operations.js";
-import { dateOf, type ObservedCall, observeAttempt, sendInItsTurn } from "./pace.js";
+import { dateOf, type Endpoint, observeAttempt } from "./pace.js";
 import { foreignError, secretsOfRunningCall } from "./redaction.js";
 import { cancelledBy, repeatCall } from "./retry.js";
 import type { AccessToken, AccessTokens, ConnectionParts } from "./token.js";
@@ -61,32 +61,35 @@ export interface DatedAnswer extends Answer {
 export type Request = (operation: Operation, options?: CallParameters) => Promise<DatedAnswer>;
 
 /** Returns the function that makes each call, from preparing it to judging its answer. */
-export const serviceRequest = (parts: ConnectionParts, tokens: AccessTokens): Request => {
-  const host = new URL(parts.settings.baseUrl).hostname;
-  return async (operation, options = {}) => {
+export const serviceRequest =
+  (parts: ConnectionParts, tokens: AccessTokens): Request =>
+  async (operation, options = {}) => {
     const call = prepareCall(parts, operation, options);
     if (call.signal.aborted) throw cancelledBy(call.signal, "sent");
-    const observed: ObservedCall = { method: operation.method, template: operation.template };
+    const endpoint: Endpoint = { method: operation.method, template: operation.template };
 
     /** Sends the call in its turn, with a token that is chosen then: the wait may be longer than its life. */
     const sendInTurn = (
       chooseToken: () => AccessToken | Promise<AccessToken>,
     ): Promise<HttpResponse> =>
-      sendInItsTurn(parts, call.signal, observed, async () => {
-        const chosen = chooseToken();
-        const token = chosen instanceof Promise ? await waitUnlessCancelled(chosen, call) : chosen;
-        const attempt = call.tokens.push(token);
-        return observeAttempt(parts.onEvent, { call: observed, attempt }, host, () =>
-          sendSigned(parts, call, token),
-        );
-      });
+      parts.pace(
+        endpoint,
+        async () => {
+          const chosen = chooseToken();
+          const token =
+            chosen instanceof Promise ? await waitUnlessCancelled(chosen, call) : chosen;
+          const attempt = { call: endpoint, attempt: call.tokens.push(token) };
+          return observeAttempt(parts.onEvent, attempt, () => sendSigned(parts, call, token));
+        },
+        call.signal,
+      );
 
     /** A refused token (401) is replaced once. */
     const sendAuthorized = async (): Promise<HttpResponse> => {
-      const response = await sendInTurn(() => tokens.current(observed));
+      const response = await sendInTurn(() => tokens.current());
       const refused = call.tokens.at(-1);
       if (response.status !== 401 || !refused) return response;
-      return sendInTurn(() => tokens.after(refused, observed));
+      return sendInTurn(() => tokens.after(refused));
     };
 
     const attempt = async (): Promise<DatedAnswer> => judgeAnswer(call, await sendAuthorized());
@@ -95,14 +98,13 @@ export const serviceRequest = (parts: ConnectionParts, tokens: AccessTokens): Re
     } catch (error) {
       // A POST that may have had an effect is never repeated: its caller looks for the object first.
       return repeatCall(error, attempt, {
-        endpoint: operation,
+        endpoint,
         limits: parts.retry,
         signal: call.signal,
-        onRepeat: (failure) => parts.onEvent({ type: "repeating", call: observed, error: failure }),
+        onRepeat: (failure) => parts.onEvent({ type: "repeating", call: endpoint, error: failure }),
       });
     }
   };
-};
 
 /**
  * Prepares a call for sending.

@@ -27,75 +27,34 @@ export type Pace = (
   signal?: AbortSignal,
 ) => Promise<HttpResponse>;
 
-/** A call as its events name it: the same object in all events of one call. */
-export interface ObservedCall extends Endpoint {
-  /** For a token request: the call that needed the token first. */
-  readonly tokenFor?: ObservedCall;
-}
-
-/** What happens to a call. Reported in the asynchronous context of the caller. */
-export type CallEvent =
-  /** `waiting` for its turn; `turn`: it has come, but a token may have to be fetched first. */
-  | { readonly type: "waiting" | "turn"; readonly call: ObservedCall }
-  /** Neither waiting nor sent any more, with what it failed with. */
-  | { readonly type: "over"; readonly call: ObservedCall; readonly error?: unknown }
-  | (AttemptNumber & { readonly type: "sending"; readonly host: string })
-  | (AttemptNumber & {
-      readonly type: "answered";
-      readonly response: Pick<HttpResponse, "status" | "headers">;
-    })
-  | (AttemptNumber & { readonly type: "failed"; readonly error: unknown })
-  /** Before the first repeat, with the first failure. */
-  | { readonly type: "repeating"; readonly call: ObservedCall; readonly error: unknown };
-
-type OnEvent = (event: CallEvent) => void;
-
-/**
- * Sends a call when its pace (`provider/pacing/endpoint-queue.ts`) gives it its turn, and reports
- * when it begins to wait and when that is over.
- */
-export const sendInItsTurn = async (
-  { pace, onEvent }: { readonly pace: Pace; readonly onEvent: OnEvent },
-  signal: AbortSignal,
-  call: ObservedCall,
-  send: () => Promise<HttpResponse>,
-): Promise<HttpResponse> => {
-  const sendNow = (): Promise<HttpResponse> => {
-    onEvent({ type: "turn", call });
-    return send();
-  };
-  onEvent({ type: "waiting", call });
-  try {
-    const response = await pace(call, sendNow, signal);
-    onEvent({ type: "over", call });
-    return response;
-  } catch (error) {
-    onEvent({ type: "over", call, error });
-    throw error;
-  }
-};
-
-/** The attempt of a call that is about to be made. */
-export interface AttemptNumber {
-  readonly call: ObservedCall;
+/** An attempt of a call. All attempts of one call have the same object in `call`. */
+export interface Attempt {
+  readonly call: Endpoint;
   /** From 1. */
   readonly attempt: number;
 }
 
+/** What happens to a call. Reported in the asynchronous context of the caller. */
+export type CallEvent =
+  | (Attempt & { readonly type: "sending" })
+  | (Attempt & { readonly type: "answered"; readonly response: Pick<HttpResponse, "status"> })
+  | (Attempt & { readonly type: "failed"; readonly error: unknown })
+  /** Before the first repeat, with the first failure. */
+  | { readonly type: "repeating"; readonly call: Endpoint; readonly error: unknown };
+
 /** Makes one attempt of a call, and reports it. */
-export const observeAttempt = async <T extends Pick<HttpResponse, "status" | "headers">>(
-  onEvent: OnEvent,
-  about: AttemptNumber,
-  host: string,
+export const observeAttempt = async <T extends Pick<HttpResponse, "status">>(
+  onEvent: (event: CallEvent) => void,
+  attempt: Attempt,
   send: () => Promise<T>,
 ): Promise<T> => {
-  onEvent({ type: "sending", ...about, host });
+  onEvent({ type: "sending", ...attempt });
   try {
     const response = await send();
-    onEvent({ type: "answered", ...about, response });
+    onEvent({ type: "answered", ...attempt, response });
     return response;
   } catch (error) {
-    onEvent({ type: "failed", ...about, error });
+    onEvent({ type: "failed", ...attempt, error });
     throw error;
   }
 };

@@ -4,11 +4,9 @@ import { isObject, type JsonObject, jsonIn, withoutUndefined } from "../kernel/j
 import {
   type CallEvent,
   type Endpoint,
-  type ObservedCall,
   observeAttempt,
   type Pace,
   type ServiceTime,
-  sendInItsTurn,
 } from "./pace.js";
 import { clientSecrets, foreignError, shownText } from "./redaction.js";
 import { type RetryLimits, repeatCall } from "./retry.js";
@@ -49,13 +47,13 @@ export interface AccessToken {
 
 /** One token, shared by all calls. */
 export interface AccessTokens {
-  /** The token in use; fetched for this call if there is none or if it is about to expire. */
-  current(call?: ObservedCall): AccessToken | Promise<AccessToken>;
+  /** The token in use; fetched if there is none or if it is about to expire. */
+  current(): AccessToken | Promise<AccessToken>;
   /**
    * A token other than the one that the service has just refused; all refused callers share one
    * fetch.
    */
-  after(refused: AccessToken, call: ObservedCall): AccessToken | Promise<AccessToken>;
+  after(refused: AccessToken): AccessToken | Promise<AccessToken>;
   /** The last token, if any was fetched. */
   readonly last: AccessToken | undefined;
 }
@@ -82,9 +80,9 @@ export const accessTokens = (parts: ConnectionParts): AccessTokens => {
   let last: AccessToken | undefined;
   let pending: Promise<AccessToken> | undefined;
 
-  const fetchToken = async (call?: ObservedCall): Promise<AccessToken> => {
+  const fetchToken = async (): Promise<AccessToken> => {
     try {
-      const { accessToken, expiresIn, scopes } = await fetchGrant(parts, call);
+      const { accessToken, expiresIn, scopes } = await fetchGrant(parts);
       const usableUntil = clock.now() + usableMs(expiresIn);
       last = { value: accessToken, scopes, usableUntil };
       return last;
@@ -93,19 +91,19 @@ export const accessTokens = (parts: ConnectionParts): AccessTokens => {
     }
   };
 
-  const current: AccessTokens["current"] = (call) => {
+  const current: AccessTokens["current"] = () => {
     if (last && clock.now() < last.usableUntil) return last;
     // A failure reaches every waiting caller.
-    pending ??= fetchToken(call);
+    pending ??= fetchToken();
     return pending;
   };
 
   return {
     current,
-    after: (refused, call) => {
+    after: (refused) => {
       // Nobody else should try the refused one while its successor is being fetched.
       if (last === refused) last = undefined;
-      return current(call);
+      return current();
     },
     get last() {
       return last;
@@ -126,18 +124,15 @@ export interface TokenGrant {
  * Asks the token URL for a token, in its turn, and repeats that after a temporary failure. The
  * effect of a failure is always `none`: the operation that needs the token was not sent.
  */
-const fetchGrant = async (parts: ConnectionParts, tokenFor?: ObservedCall): Promise<TokenGrant> => {
+const fetchGrant = async (parts: ConnectionParts): Promise<TokenGrant> => {
   const { settings, secrets, signal, retry: limits, onEvent, transport } = parts;
-  const { hostname } = new URL(settings.tokenUrl);
   const request = tokenRequest(settings, parts.headers);
-  const call: ObservedCall = { ...tokenEndpoint, ...(tokenFor ? { tokenFor } : {}) };
+  const call: Endpoint = { ...tokenEndpoint };
   let attempt = 0;
   const send = async (): Promise<HttpResponse> => {
     attempt += 1;
     try {
-      return await observeAttempt(onEvent, { call, attempt }, hostname, () =>
-        transport.send(request),
-      );
+      return await observeAttempt(onEvent, { call, attempt }, () => transport.send(request));
     } catch (error) {
       if (error instanceof TransportFailure) throw lostToken(settings, error);
       // An error of the transport may quote the credentials.
@@ -145,13 +140,13 @@ const fetchGrant = async (parts: ConnectionParts, tokenFor?: ObservedCall): Prom
     }
   };
   const askOnce = async (): Promise<TokenGrant> =>
-    readGrant(settings, await sendInItsTurn(parts, signal, call, send));
+    readGrant(settings, await parts.pace(call, send, signal));
   try {
     return await askOnce();
   } catch (error) {
     const onRepeat = (failure: unknown): void =>
       onEvent({ type: "repeating", call, error: failure });
-    return repeatCall(error, askOnce, { endpoint: tokenEndpoint, limits, signal, onRepeat });
+    return repeatCall(error, askOnce, { endpoint: call, limits, signal, onRepeat });
   }
 };
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../../provider/kernel/clock.js";
-import type { AttemptNumber, CallEvent, ObservedCall } from "../../provider/service/pace.js";
+import type { Attempt, CallEvent, Endpoint } from "../../provider/service/pace.js";
 import { tokenEndpoint } from "../../provider/service/token.js";
 import type { Method } from "../../provider/service/transport.js";
 
@@ -56,9 +56,9 @@ export const harmlessHook =
 export const reportAttempts = (hooks: CallHooks, clock: Clock): ((event: CallEvent) => void) => {
   const onRequest = harmlessHook("onRequest", hooks.onRequest);
   const onResponse = harmlessHook("onResponse", hooks.onResponse);
-  const open = new WeakMap<ObservedCall, { readonly event: RequestEvent; readonly from: number }>();
+  const open = new WeakMap<Endpoint, { readonly event: RequestEvent; readonly from: number }>();
 
-  const begin = ({ call, attempt }: AttemptNumber): void => {
+  const begin = ({ call, attempt }: Attempt): void => {
     const { method, template } = call;
     const name = template === tokenEndpoint.template ? "TOKEN" : template;
     const event = { method, template: name, attempt };
@@ -66,7 +66,7 @@ export const reportAttempts = (hooks: CallHooks, clock: Clock): ((event: CallEve
     onRequest(event);
   };
 
-  const end = (call: ObservedCall, outcome: Pick<ResponseEvent, "status">): void => {
+  const end = (call: Endpoint, outcome: Pick<ResponseEvent, "status">): void => {
     const attempt = open.get(call);
     if (attempt) onResponse({ ...attempt.event, ...outcome, ms: clock.now() - attempt.from });
   };

@@ -81,7 +81,7 @@ export const openContentTransfer = (
       const { request } = await import("undici");
       opened ??= openDispatcher(process.env, { connections: 8 }, connect);
       const dispatcher = await opened;
-      const answer = await observeAttempt(onEvent, { call, attempt: 1 }, url.hostname, async () => {
+      const answer = await observeAttempt(onEvent, { call, attempt: 1 }, async () => {
         const received = await request(url, { ...timeouts, ...options, dispatcher, signal });
         return { ...received, status: received.statusCode };
       });
