@@ -1,4 +1,4 @@
-import { command, flagOption, numberOption, textsOption } from "../command.js";
+import { command, flagOption } from "../command.js";
 import { planOption, stackOption, switchesOption } from "./common-options.js";
 
 /** `rehearse`: says what a run will do to the account by doing it to a copy. */
@@ -17,12 +17,6 @@ export const rehearseCommand = command({
     destroy: flagOption("Rehearse pulumi destroy."),
     plan: planOption,
     stack: stackOption("Rehearse this stack (default: the selected one)."),
-    target: textsOption("<urn>", "Run only this resource (repeatable)."),
-    parallel: numberOption(
-      "<steps>",
-      "The number of steps that Pulumi runs in parallel (default: Pulumi's).",
-      1,
-    ),
     switch: switchesOption(
       "Set a switch for uncertain service behavior (see emulator --help; repeatable).",
     ),

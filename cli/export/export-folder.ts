@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolders } from "../../provider/kernel/files.js";
 import { CommandFailure, messageOf } from "../command.js";
@@ -24,25 +24,17 @@ export const assertEmpty = (folder: string): void => {
 };
 
 /**
- * Writes files that are not there yet: all of them or none.
+ * Writes files that are not there yet.
  *
  * @throws CommandFailure if one of them exists by now, or cannot be written
  */
 export const writeNewFiles = (folder: string, files: ReadonlyMap<string, string>): void => {
-  const made: string[] = [];
   try {
     makeFolders(folder);
-    for (const [name, text] of files) {
-      const path = join(folder, name);
-      const file = openSync(path, "wx");
-      made.push(path);
-      writeFileSync(file, text);
-      closeSync(file);
-    }
+    for (const [name, text] of files) writeFileSync(join(folder, name), text, { flag: "wx" });
   } catch (error) {
-    for (const path of made) rmSync(path, { force: true });
     throw new CommandFailure(
-      `Writing the export to ${folder} failed: ${messageOf(error)}. No file was left there. Fix the problem and run the export again.`,
+      `Writing the export to ${folder} failed: ${messageOf(error)}. Fix the problem, and export to a new folder.`,
     );
   }
 };

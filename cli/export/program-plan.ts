@@ -107,18 +107,8 @@ export const camelCase = (words: readonly string[]): string =>
 
 const hashOf = (text: string): string => hash("sha256", text).slice(0, 6);
 
-/** Limits the length; a hash replaces what is cut. */
-const short = (words: readonly string[]): readonly string[] => {
-  const whole = words.join("-");
-  if (whole.length <= longestName) return words;
-  return [
-    ...whole
-      .slice(0, longestName - 7)
-      .split("-")
-      .filter(Boolean),
-    hashOf(whole),
-  ];
-};
+const shortened = (words: readonly string[]): readonly string[] =>
+  words.join("-").slice(0, longestName).split("-").filter(Boolean);
 
 /** The oldest object of a name keeps the plain name, so a younger one never renames it. */
 const byAge = (a: ObjectInputs, b: ObjectInputs): number => {
@@ -139,7 +129,7 @@ const kindWords = ({ definition }: ObjectInputs): readonly string[] => definitio
 /** The logical name of an object alone, and the words that it is made of. */
 const plainName = (object: ObjectInputs) => {
   const marked = markedName(object);
-  const own = short(wordsIn(marked ?? nameOf(object)));
+  const own = shortened(wordsIn(marked ?? nameOf(object)));
   const words = own.length > 0 ? own : [...kindWords(object), hashOf(object.id)];
   return { logical: marked ?? words.join("-").toLowerCase(), words };
 };

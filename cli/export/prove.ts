@@ -30,21 +30,14 @@ const plainProject = (text: string): string =>
     .replace("index.ts", "index.js")
     .replace("runtime: nodejs", "runtime: { name: nodejs, options: { typescript: false } }");
 
-const toolFiles = ["tsconfig.json", "package.json", "README.md"];
-
 /** An exported project as JavaScript, which runs without a compiler. */
 const plainProgram = (files: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
   new Map([
-    ...[...files]
-      .filter(([name]) => !toolFiles.includes(name))
-      .map(([name, text]): [string, string] => {
-        if (name.endsWith(".ts")) return [name.replace(/\.ts$/, ".js"), plainSource(text)];
-        return [name, name === "Pulumi.yaml" ? plainProject(text) : text];
-      }),
+    ["Pulumi.yaml", plainProject(files.get("Pulumi.yaml") ?? "")],
+    ["index.js", plainSource(files.get("index.ts") ?? "")],
+    ["import.json", files.get("import.json") ?? ""],
     ["package.json", '{ "main": "index.js" }\n'],
   ]);
-
-const longestMs = 600_000;
 
 const emptyState = { version: 3, deployment: {} };
 
@@ -138,8 +131,8 @@ export const prove = async (options: ProofOptions): Promise<Proof> => {
   const { folder, remove } = privateFolder("conversation-proof-");
   const env = environment(folder, cli, variables);
   const run = async (...args: readonly string[]): Promise<string> => {
-    const limits = { cwd: folder, env, signal, timeoutMs: longestMs };
-    const ended = await runCommand(cli.command, [...args, "--non-interactive"], limits);
+    const options = { cwd: folder, env, signal };
+    const ended = await runCommand(cli.command, [...args, "--non-interactive"], options);
     if (signal?.aborted) throw new CommandFailure("Interrupted. No process is left running.", 130);
     if (ended.code === 0) return ended.stdout;
     const said = ended.lastLines.slice(-12).join("\n");

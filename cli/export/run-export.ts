@@ -1,15 +1,14 @@
 import { basename, resolve } from "node:path";
 import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
-import { resources } from "../../provider/resources/index.js";
 import { defaultScopes } from "../../provider/service/operations.js";
 import type { Settings } from "../../provider/service/settings.js";
 import { importFileText, newOwnershipId } from "../import/import-entries.js";
 import { type AccountOptions, readAccountInputs } from "../inventory/open-account.js";
 import type { AccountReading } from "../inventory/read-account.js";
-import { textTable, withCount, wrapped } from "../terminal/columns.js";
+import { withCount, wrapped } from "../terminal/columns.js";
 import type { CommandWork } from "../terminal/progress.js";
-import { notReadLines } from "../terminal/report.js";
+import { notReadLines, textReport } from "../terminal/report.js";
 import { assertEmpty, writeNewFiles } from "./export-folder.js";
 import {
   objectLabel,
@@ -20,7 +19,6 @@ import {
   projectReadme,
 } from "./program-files.js";
 import {
-  type PlannedResource,
   type ProgramPlan,
   planProgram,
   printedResource,
@@ -151,48 +149,15 @@ export const exportJson = (
   };
 };
 
-const width = 80;
-
-const countTable = ({ plan }: ExportResult): readonly string[] => {
-  const rows = resources.flatMap(({ kind }) => {
-    const count = (list: readonly PlannedResource[]) =>
-      list.filter(({ object }) => object.definition.kind === kind).length;
-    const [declared, lookedUp] = [count(plan.declared), count(plan.lookedUp)];
-    return declared + lookedUp === 0 ? [] : [[kind, String(declared), String(lookedUp)]];
-  });
-  return rows.length === 0
-    ? ["The account has no objects to declare."]
-    : textTable(["kind", "declared", "looked up"], rows);
-};
-
 /** More omitted objects are only counted. */
 const mostSkipped = 20;
 
 const skippedLines = ({ plan: { skipped } }: ExportResult): readonly string[] => {
   const more = skipped.length - mostSkipped;
-  return [
-    ...skipped
-      .slice(0, mostSkipped)
-      .flatMap(({ object, reason }) =>
-        wrapped(`Omitted: ${objectLabel(object)} (ID ${object.id}): ${reason}.`, width),
-      ),
-    ...(more > 0 ? [`Omitted: ${more} more objects; --json lists them.`] : []),
-  ];
-};
-
-const undeclaredLines = ({ plan: { declared } }: ExportResult): readonly string[] => {
-  const count = declared.filter(({ object }) => object.undeclared).length;
-  if (count === 0) return [];
-  const what = "With members that the program does not declare";
-  return [`${what}: ${withCount(count, "object")}; --json lists them.`];
-};
-
-const nextSteps = ({ source, folder, plan }: ExportResult): readonly string[] => {
-  if (plan.declared.length === 0) return [];
-  const count = source.secrets.length;
-  const secrets =
-    count === 0 ? "Next steps: " : `Next, set ${withCount(count, "secret")}, import, and preview: `;
-  return wrapped(`${secrets}see ${folder}/README.md.`, width);
+  const shown = skipped
+    .slice(0, mostSkipped)
+    .map(({ object, reason }) => `Omitted: ${objectLabel(object)} (ID ${object.id}): ${reason}.`);
+  return more > 0 ? [...shown, `Omitted: ${more} more objects; --json lists them.`] : shown;
 };
 
 const proofLines = (proof: Proof | undefined): readonly string[] => {
@@ -200,24 +165,26 @@ const proofLines = (proof: Proof | undefined): readonly string[] => {
   if (proof.ok) return ["Proved on an emulator with the same account: 0 changes."];
   return [
     "Not proved: on an emulator with the same account, a run would change something.",
-    ...proof.differences.flatMap((line) => wrapped(`  ${line}`, width)),
+    ...proof.differences.map((line) => `- ${line}`),
   ];
 };
 
 /** A report of an export, for people, within 80 columns. */
 export const exportReport = (result: ExportResult, proof?: Proof): string => {
-  const { notes, texts, folder } = result;
-  const lines = [
-    ...countTable(result),
-    "",
+  const { notes, texts, folder, plan, source } = result;
+  const { declared, lookedUp } = plan;
+  const odd = declared.filter(({ object }) => object.undeclared).length;
+  const members = `With members that the program does not declare: ${withCount(odd, "object")}; --json lists them.`;
+  const sentences = [
+    `Declared: ${withCount(declared.length, "object")}. Looked up: ${lookedUp.length}.`,
     ...skippedLines(result),
-    ...undeclaredLines(result),
+    ...(odd > 0 ? [members] : []),
     ...notReadLines(notes),
-    ...wrapped(`Wrote ${withCount(texts.size, "file")} to ${folder}.`, width),
+    `Wrote ${withCount(texts.size, "file")} to ${folder}.`,
     ...proofLines(proof),
-    ...nextSteps(result),
+    `Next, set ${withCount(source.secrets.length, "secret")}, import, and preview: see ${folder}/README.md.`,
   ];
-  return `${lines.join("\n")}\n`;
+  return textReport(sentences.flatMap((sentence) => wrapped(sentence, 80)));
 };
 
 /** Writes an export and, on request, proves on an emulator that importing it changes nothing. */

@@ -14,8 +14,8 @@ import {
   stackAdvice,
 } from "../pulumi/project-files.js";
 import { type PulumiPlace, queryPulumi, runStackCommand } from "../pulumi/pulumi-queries.js";
-import { resourcesInState, type StackExport, stackExportIn } from "../pulumi/stack-documents.js";
-import { readStates, type StateScope } from "../pulumi/stack-states.js";
+import { resourcesInState, type StackExport } from "../pulumi/stack-documents.js";
+import { exportState, type StateScope, statesAround } from "../pulumi/stack-states.js";
 
 /** The short names of a project and a stack. */
 export interface StackNames {
@@ -77,21 +77,9 @@ const unreadState = (reason: string): CommandFailure =>
  * @throws CommandFailure if it cannot be read
  */
 export const exportStack = async (place: PulumiPlace, secrets?: "clear"): Promise<StackExport> => {
-  const options = secrets === "clear" ? ["--show-secrets"] : [];
-  const answer = await queryPulumi(place, ["stack", "export", ...options]);
-  if ("reason" in answer) throw unreadState(answer.reason);
-  const read = stackExportIn(answer.text);
-  if (!read) throw unreadState("pulumi stack export did not print a stack's state");
-  return read;
-};
-
-const statesAt = async (place: PulumiPlace, scope: StateScope): Promise<StackStates> => {
-  let reason = "no reason given";
-  const states = await readStates(place, scope, (said) => {
-    reason = said;
-  });
-  if (states) return states;
-  throw unreadState(reason);
+  const read = await exportState(place, secrets);
+  if ("reason" in read) throw unreadState(read.reason);
+  return read.document;
 };
 
 /** @throws CommandFailure if Pulumi does not name the stack */
@@ -128,7 +116,7 @@ export const openStack = async (options: StackOptions): Promise<OpenStack> => {
     names,
     document,
     readLock: await lockReader(place, names.project, names.stack),
-    readStates: (scope) => statesAt(place, scope),
+    readStates: async (scope) => statesAround(await exportStack(place), place, scope),
     readConfig,
     readSettings: async (asked = profile) => calledAccount((await readConfig()).source, asked),
   };

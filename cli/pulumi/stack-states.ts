@@ -26,9 +26,6 @@ import {
   stackExportIn,
 } from "./stack-documents.js";
 
-/** Called with the reason why states cannot be read, in a sentence without a period. */
-type OnUnread = (reason: string) => void;
-
 const kindOf = ({ type }: StateResource): string | undefined => kindOfToken(type);
 
 /** The ownership that a provider of the plugin has made. */
@@ -138,12 +135,6 @@ export const stackStateOf = (document: StackExport, own: boolean, stack?: string
   };
 };
 
-/** Reads a state from the output of `pulumi stack export`; undefined if it is not a state. */
-export const stateIn = (text: string, own: boolean, stack?: string): StackState | undefined => {
-  const document = stackExportIn(text);
-  return document && stackStateOf(document, own, stack);
-};
-
 const mostStacks = 50;
 
 const together = 4;
@@ -194,28 +185,20 @@ export const statesOf = (
   };
 };
 
-const exportFrom = async (
+/**
+ * Exports the state of a stack, or says why it cannot be read, in a sentence without a period.
+ *
+ * @param secrets `clear` for plain values; default: encrypted
+ */
+export const exportState = async (
   place: PulumiPlace,
-  onUnread: OnUnread = () => undefined,
   secrets?: "clear",
-): Promise<StackExport | undefined> => {
+): Promise<{ readonly document: StackExport } | { readonly reason: string }> => {
   const options = secrets === "clear" ? ["--show-secrets"] : [];
   const answer = await queryPulumi(place, ["stack", "export", ...options]);
-  if ("reason" in answer) {
-    onUnread(answer.reason);
-    return undefined;
-  }
+  if ("reason" in answer) return answer;
   const document = stackExportIn(answer.text);
-  if (!document) onUnread("pulumi stack export printed no stack state");
-  return document;
-};
-
-const stateFrom = async (
-  place: PulumiPlace,
-  onUnread?: OnUnread,
-): Promise<StackState | undefined> => {
-  const document = await exportFrom(place, onUnread);
-  return document && stackStateOf(document, true, place.stack);
+  return document ? { document } : { reason: "pulumi stack export printed no stack state" };
 };
 
 /** A stack of the backend, as far as it can be read. */
@@ -230,10 +213,12 @@ const otherFrom = async (
   place: PulumiPlace,
   secrets: "clear" | undefined,
 ): Promise<OtherStackExport | undefined> => {
-  const clear = secrets && (await exportFrom(place, undefined, secrets));
-  const document = clear ?? (await exportFrom(place));
-  const isClear = clear !== undefined;
-  return document && { document, isClear, state: stackStateOf(document, false, place.stack) };
+  const clear = await exportState(place, secrets);
+  const read = "document" in clear || !secrets ? clear : await exportState(place);
+  if ("reason" in read) return undefined;
+  const { document } = read;
+  const state = stackStateOf(document, false, place.stack);
+  return { document, state, isClear: secrets !== undefined && read === clear };
 };
 
 /**
@@ -271,24 +256,22 @@ export const exportOtherStacks = async (
 /** Which states to read: only the stack's own, or those of all stacks. */
 export type StateScope = "own" | "all";
 
-const statesAround = async (own: StackState, place: PulumiPlace, scope: StateScope) => {
+/**
+ * Reads what surrounds a stack: nothing, or the states of all stacks of the backend (at most 50
+ * besides this one).
+ *
+ * @param document its own state
+ */
+export const statesAround = async (
+  document: StackExport,
+  place: PulumiPlace,
+  scope: StateScope,
+): Promise<StackStates> => {
+  const own = stackStateOf(document, true, place.stack);
   if (scope === "own") return statesOf(own, [], false);
   const { stacks, complete } = await exportOtherStacks(place, own);
   const states = stacks.map(({ state }) => state);
   return statesOf(own, states, complete);
-};
-
-/**
- * Reads the state of one stack, or of all stacks in the backend (at most 50 besides the requested
- * one). Returns undefined if the stack's own state cannot be read.
- */
-export const readStates = async (
-  place: PulumiPlace,
-  scope: StateScope,
-  onUnread?: OnUnread,
-): Promise<StackStates | undefined> => {
-  const own = await stateFrom(place, onUnread);
-  return own && statesAround(own, place, scope);
 };
 
 /**
@@ -334,17 +317,14 @@ export const statesOfThisRun = async (
   for (const some of names)
     for (const name of await some()) {
       const at = { ...place, ...(name ? { stack: name } : {}) };
-      const own = await stateFrom(at);
+      const read = await exportState(at);
+      if ("reason" in read) continue;
+      const own = stackStateOf(read.document, true, at.stack);
       // A name may stand for a stack of another organization: the Ownership in its state decides.
       // The provider of a stack's first `pulumi import` has made no ownership yet.
-      const isIts =
-        own !== undefined &&
-        [
-          ...ownershipsOf(own),
-          ...(own.replacedOwnerships ?? []),
-          `${own.project}/${own.name}/`,
-        ].includes(ownership);
-      if (own && isIts) return statesAround(own, at, scope);
+      const made = [...ownershipsOf(own), ...(own.replacedOwnerships ?? [])];
+      if ([...made, `${own.project}/${own.name}/`].includes(ownership))
+        return statesAround(read.document, at, scope);
     }
   return undefined;
 };

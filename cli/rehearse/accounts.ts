@@ -72,7 +72,7 @@ export const deployingScopes = (
 };
 
 /** How accounts are read. */
-export interface AccountReadingOptions extends Pick<ConditionOptions, "plan" | "parallel"> {
+export interface AccountReadingOptions extends Pick<ConditionOptions, "plan"> {
   readonly signal: AbortSignal;
   /** Reports what is going on. */
   readonly say: (text: string) => void;
@@ -114,7 +114,6 @@ export const readAccounts = async (
     ...(burst ? { burst } : {}),
     ...(share ? { share } : {}),
   };
-  const parallel = given.parallel ? { parallel: given.parallel } : {};
-  const { conditions, assumed } = givenConditions({ ...limits, ...parallel }, source, profile);
+  const { conditions, assumed } = givenConditions(limits, source, profile);
   return { accounts, conditions, notes: [...notes, ...assumed] };
 };

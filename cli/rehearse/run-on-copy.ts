@@ -95,8 +95,6 @@ const previewErrorsIn = (printed: string): readonly EngineError[] => {
 /** Options of every rehearsal. */
 export interface RehearseOptions extends AccountReadingOptions {
   readonly operation: "up" | "destroy";
-  /** URNs of the only resources to run. Default: all. */
-  readonly target?: readonly string[];
   /** What is known about the service. */
   readonly switches?: Partial<Switches>;
 }
@@ -126,15 +124,9 @@ const foreignIn = ({ original }: RunSetup): readonly string[] =>
 
 const previews = { up: ["preview"], destroy: ["destroy", "--preview-only"] } as const;
 
-const optionsOf = ({ target = [], parallel }: RunSetup): readonly string[] => [
-  ...target.flatMap((urn) => ["--target", urn]),
-  ...(parallel ? ["--parallel", String(parallel)] : []),
-];
-
 /** What the run will do, or why Pulumi refuses before it begins. */
-const previewOn = async (copy: CopiedStack, setup: RunSetup) => {
-  const words = [...previews[setup.operation], "--json", ...optionsOf(setup)];
-  const ended = await copy.pulumi(words);
+const previewOn = async (copy: CopiedStack, { operation }: RunSetup) => {
+  const ended = await copy.pulumi([...previews[operation], "--json"]);
   const preview = ended.code === 0 ? previewIn(ended.stdout) : undefined;
   if (ended.code === 0 && !preview)
     throw new CommandFailure(
@@ -149,27 +141,20 @@ const isDeletion = ({ op }: PreviewStep): boolean => op === "delete";
  * Keeps a run from what reaches beyond the account.
  *
  * @returns the URNs of these resources, and options that leave out those that would be changed
- * @throws CommandFailure if Pulumi cannot leave them out
  */
 const leaveOut = async (
   copy: CopiedStack,
   setup: RunSetup,
   steps: readonly PreviewStep[],
 ): Promise<{ readonly leftOut: readonly string[]; readonly options: readonly string[] }> => {
-  const { operation, target } = setup;
   const foreign = steps.filter(
     ({ op, newState, oldState }) => changing.test(op) && isForeign(newState ?? oldState ?? {}),
   );
   const kept = foreign.filter((step) => !isDeletion(step)).map(({ urn }) => urn);
-  if (kept.length > 0 && target)
-    throw new CommandFailure(
-      `The run would change ${kept[0]}, which is not an object in the account, and Pulumi cannot exclude resources if --target is used. Rehearse without --target.`,
-      2,
-    );
   const gone = new Set(steps.filter(isDeletion).map(({ urn }) => urn));
   const deleted = foreignIn(setup).filter((urn) => gone.has(urn));
   // Excluded, what is deleted would keep everything that it depends on.
-  if (operation === "up" && deleted.length > 0) await copy.detach(deleted);
+  if (setup.operation === "up" && deleted.length > 0) await copy.detach(deleted);
   const options = kept.flatMap((urn) => ["--exclude", urn]);
   return { leftOut: [...new Set([...kept, ...deleted])], options };
 };
@@ -188,7 +173,7 @@ const runIn = async (copy: CopiedStack, emulated: readonly EmulatedAccount[], se
     const leaving = await leaveOut(copy, setup, preview.steps);
     leftOut = leaving.leftOut;
     const words = [setup.operation, "--yes", "--skip-preview", "--continue-on-error", "--json"];
-    ended = await copy.pulumi([...words, ...leaving.options, ...optionsOf(setup)], engine.take);
+    ended = await copy.pulumi([...words, ...leaving.options], engine.take);
   } else engine.errors.push(...errors);
   return {
     ...{ engine, preview, leftOut },

@@ -2,11 +2,18 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { backendFolder, lockReader } from "../../cli/pulumi/locks.js";
-import { queryPulumi, quietEnvironment } from "../../cli/pulumi/pulumi-queries.js";
 import {
+  type PulumiPlace,
+  queryPulumi,
+  quietEnvironment,
+} from "../../cli/pulumi/pulumi-queries.js";
+import { stackExportIn } from "../../cli/pulumi/stack-documents.js";
+import {
+  exportState,
   pulumiOfThisRun,
-  readStates,
-  stateIn,
+  type StateScope,
+  stackStateOf,
+  statesAround,
   statesOf,
   statesOfThisRun,
 } from "../../cli/pulumi/stack-states.js";
@@ -14,9 +21,14 @@ import { shellScript, temporaryFolder } from "../support/temporary-folder.js";
 import { ownershipOf, type StateResource, stateText } from "./stack-documents.js";
 
 const stateOf = (resources: readonly StateResource[], pending: readonly StateResource[] = []) => {
-  const state = stateIn(stateText("prod", resources, pending), true, "prod");
-  if (!state) throw new Error("no state");
-  return statesOf(state, [], true);
+  const document = stackExportIn(stateText("prod", resources, pending));
+  if (!document) throw new Error("no state");
+  return statesOf(stackStateOf(document, true, "prod"), [], true);
+};
+
+const readStates = async (place: PulumiPlace, scope: StateScope) => {
+  const read = await exportState(place);
+  return "document" in read ? statesAround(read.document, place, scope) : undefined;
 };
 
 /** A CLI that knows these stacks, the first of which is selected, and writes down what it is asked. */
@@ -98,7 +110,7 @@ test("creations that were never reported on are pending, with the owner they wer
 });
 
 test.each(["", "no JSON", "[]", '{"deployment":null}'])("%j is no state", (text) => {
-  expect(stateIn(text, true)).toBeUndefined();
+  expect(stackExportIn(text)).toBeUndefined();
 });
 
 test("all stacks of the backend are read, each once, and the own one is not taken for another", async () => {
@@ -138,13 +150,12 @@ test("the own state alone takes one command, and is never complete", async () =>
 });
 
 test("why a state cannot be read is reported in Pulumi's words", async () => {
-  const reasons: string[] = [];
   const { place } = fakeCli({ prod: "" });
-  const at = { ...place, stack: "nowhere" };
-  expect(await readStates(at, "all", (reason) => reasons.push(reason))).toBeUndefined();
   const missing = { ...place, command: join(place.folder, "none") };
-  expect(await readStates(missing, "own", (reason) => reasons.push(reason))).toBeUndefined();
-  expect(reasons).toEqual(["no stack named that", "pulumi is not on PATH"]);
+  expect(await exportState({ ...place, stack: "nowhere" })).toEqual({
+    reason: "no stack named that",
+  });
+  expect(await exportState(missing)).toEqual({ reason: "pulumi is not on PATH" });
 });
 
 test("a read that meets a write is repeated", async () => {

@@ -1,4 +1,4 @@
-import { stateIn, statesOf } from "../../cli/pulumi/stack-states.js";
+import { stackStateOf, statesOf } from "../../cli/pulumi/stack-states.js";
 import { rememberStates } from "../../provider/dynamic/engine-run.js";
 import { providerToken, tokenParts, typeToken, urnParts } from "../../provider/kernel/pulumi.js";
 import type { StackState } from "../../provider/lifecycle/stack-states.js";
@@ -90,7 +90,7 @@ const stateOf = (state: ModelState, stack: string, isOwn: boolean, door: Door) =
     ...[...state.entries.values(), ...state.pending].map(entryOf),
   ];
   const document = { version: 3, deployment: { resources } };
-  return stateIn(JSON.stringify(document), isOwn, stack);
+  return stackStateOf(document, isOwn, stack);
 };
 
 /** What a run reads of the states, whenever it does. */

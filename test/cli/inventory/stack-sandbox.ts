@@ -8,7 +8,7 @@ import { type Inventory, inventoryOf } from "../../../cli/inventory/inventory.js
 import { objectInputs } from "../../../cli/inventory/object-inputs.js";
 import { readAccount } from "../../../cli/inventory/read-account.js";
 import { openedSecrets, stackExportIn, stateValue } from "../../../cli/pulumi/stack-documents.js";
-import { stateIn, statesOf } from "../../../cli/pulumi/stack-states.js";
+import { stackStateOf, statesOf } from "../../../cli/pulumi/stack-states.js";
 import { type RepairOptions, runRepair } from "../../../cli/repair/repair.js";
 import { type EmulatorOptions, startEmulator } from "../../../emulator/index.js";
 import { isObject, type JsonObject } from "../../../provider/kernel/json.js";
@@ -104,8 +104,9 @@ export const managedStack = async (
   };
   const inventory = async (): Promise<Inventory> => {
     const text = JSON.stringify({ version: 3, deployment: { resources: state } });
-    const [document, own] = [stackExportIn(text), stateIn(text, true)];
-    if (!document || !own) throw new Error("no state");
+    const document = stackExportIn(text);
+    if (!document) throw new Error("no state");
+    const own = stackStateOf(document, true);
     const access = open();
     const accounts = [{ names: [undefined], access, reading: await readAccount(access) }];
     const run = createRun(async () => access);
