@@ -106,7 +106,7 @@ export const markFor = (mark: ResourceMark, serial: string, name: unknown): Mark
 });
 
 const pattern =
-  /\s?\[pulumi: ([^\]]{0,250}) #([0-9a-f]{8})-([0-9a-f]{12})-([0-9a-z]{11})([0-9a-z]{4})\]$/;
+  /\s?\[pulumi: ([^\]]{0,250}) #([0-9a-f]{8})-([0-9a-f]{12})(?:-([0-9a-z]{11})([0-9a-z]{4}))?\]$/;
 
 /**
  * Splits a description from the service into the text that a program or a person wrote, and the
@@ -148,6 +148,7 @@ const longestWaitMs = 6 * 3600000;
  * the original looks the same; only the state and the serial reveal it.
  */
 export const isCopy = (mark: Mark, name: unknown, created: unknown): boolean => {
+  if (!mark.serial) return false;
   // An invalid name proves nothing.
   const isName = typeof name === "string" || typeof name === "number";
   if (isName && mark.checksum !== checksumOf(mark.serial, name)) return true;
@@ -497,7 +498,7 @@ const isLeftover = (
 ): boolean => {
   const { definition, isUnique, run } = declared;
   const serial = mark?.serial;
-  if (serial === undefined || serial === known) return false;
+  if (!serial || serial === known) return false;
   if (run.decisions.hasPosted(serial)) return true;
   if (!isUnique || !states) return false;
   // The old half of an interrupted replacement stays in the state until it is deleted.

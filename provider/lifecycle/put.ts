@@ -145,7 +145,7 @@ const findSerial = (declared: Declared, live: Found): string => {
   const { serial } = declared.properties.record;
   if (serial) return serial;
   const { isOwn, mark } = seeObject(declared, live.id, live);
-  return isOwn && mark ? mark.serial : newSerial(declared.service);
+  return (isOwn && mark?.serial) || newSerial(declared.service);
 };
 
 /**

@@ -95,6 +95,7 @@ export interface ResourceMark {
 export interface Mark extends ResourceMark {
   /**
    * The object's serial, new with every POST. A copy made by a person has the original's serial.
+   * Empty in a mark of release 0.1.0.
    */
   readonly serial: string;
   /** A checksum of the serial and the name. A copy with another name does not match its mark. */

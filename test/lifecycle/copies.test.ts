@@ -155,3 +155,13 @@ test("a leftover of ours is taken over and put into shape, and the user is infor
   expect(hub.reported.join()).toContain(`took over the channel "custom.kiosk" (ID ${id})`);
   expect(await hub.objects("channels")).toMatchObject([{ displayName: "New" }]);
 });
+
+test("marks of release 0.1.0 are still known, and renewed", async () => {
+  const { id } = await make("Channel", kiosk());
+  const [object] = await hub.objects("channels");
+  const old = String(object?.description).replace(/-[0-9a-z]{15}\]$/, "]");
+  await hub.service.replace(kindOf("Channel"), id, { ...asBody(object), description: old });
+  hub.nextRun([]);
+  expect((await make("Channel", kiosk())).id).toBe(id);
+  expect((await hub.objects("channels"))[0]?.description).toMatch(/-[0-9a-z]{15}\]$/);
+});
