@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { messageOf } from "../cli/command.js";
 import { interruption } from "../cli/interruption.js";
 import { measureEngine } from "./engine.js";
+import { measureLoading } from "./loading.js";
 import { measureOverhead } from "./overhead.js";
 import { measurePacing } from "./pacing.js";
 import { measureRealTime } from "./real-time.js";
@@ -27,6 +28,7 @@ const main = async (args: readonly string[]): Promise<void> => {
     print(await measurePacing());
     print(await measureRealTime(wanted.redis));
     print(await measureOverhead());
+    print(measureLoading());
     if (!wanted["no-engine"]) print(await measureEngine(signal));
     print([`${availableParallelism()} cores, Node ${process.versions.node}; see docs/bench.md.`]);
   } finally {

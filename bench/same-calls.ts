@@ -14,13 +14,7 @@ interface HttpCall {
   readonly body?: string;
 }
 
-const pools = new Map<string, Pool>();
-
-const poolOf = (origin: string): Pool => {
-  const pool = pools.get(origin) ?? new Pool(origin, { connections: 8 });
-  pools.set(origin, pool);
-  return pool;
-};
+let pool: Pool | undefined;
 
 const objectIn = (text: string): JsonObject => {
   const value: unknown = text === "" ? {} : JSON.parse(text);
@@ -33,7 +27,9 @@ const answerTo = ({ method, url, headers, body }: HttpCall): Promise<JsonObject>
     const chunks: Buffer[] = [];
     let status = 0;
     const sent = { path: pathname + search, method, headers: { ...headers } };
-    poolOf(origin).dispatch(body === undefined ? sent : { ...sent, body }, {
+    // The emulator issues the tokens, too.
+    pool ??= new Pool(origin, { connections: 8 });
+    pool.dispatch(body === undefined ? sent : { ...sent, body }, {
       onRequestStart: () => undefined,
       onResponseStart: (_controller, code) => {
         status = code;
