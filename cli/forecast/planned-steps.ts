@@ -13,21 +13,6 @@ import {
 } from "../pulumi/stack-documents.js";
 import type { ForecastOperation } from "./operations.js";
 
-/**
- * What a run does with a resource. `adopt`: adopts an object specified by its ID. `takeOver`:
- * updates an object found in the list. `find`: searches the list for an object. `get`: reads an
- * object by its ID. `none`: makes no calls.
- */
-export type StepAction =
-  | "create"
-  | "adopt"
-  | "takeOver"
-  | "update"
-  | "delete"
-  | "find"
-  | "get"
-  | "none";
-
 /** Consecutive calls to one endpoint. */
 interface PlannedCalls {
   readonly endpoint: Endpoint;
@@ -50,32 +35,36 @@ export interface PlannedStep {
   readonly after: readonly string[];
 }
 
-/** The lifecycle of each action, call by call. */
-const sequences: Readonly<Record<StepAction, readonly SetUpAction[]>> = {
+/**
+ * What the lifecycle does in each of Pulumi's steps, call by call, except token requests, which have
+ * no bucket. All other steps make no calls.
+ */
+export const sequences = {
   create: ["list", "create"],
-  takeOver: ["list", "update"],
+  /** An object with a known ID. */
   adopt: ["list", "get", "update"],
   update: ["get", "update"],
+  // A forced replacement is done in place, and the deletion of the "old" object is skipped.
+  replace: ["list", "update"],
+  "create-replacement": ["list", "update"],
   delete: ["delete"],
-  find: ["list"],
-  get: ["get"],
-  none: [],
-};
+  read: ["get"],
+  "read-replacement": ["get"],
+  refresh: ["list"],
+} as const satisfies Readonly<Record<string, readonly SetUpAction[]>>;
 
-/**
- * Returns the calls of an action in order, except token requests, which have no bucket.
- *
- * @param count objects of the kind that exist before the run
- */
+type Sequence = readonly SetUpAction[];
+
+/** @param count objects of the kind that exist before the run */
 export const callsOf = (
   definition: Definition,
-  action: StepAction,
+  sequence: Sequence,
   profile?: string,
   count = 0,
 ): readonly PlannedCalls[] =>
-  sequences[action].map((each) => {
-    const { method, template } = setUpOperation(definition, each);
-    const isShared = each === "list";
+  sequence.map((action) => {
+    const { method, template } = setUpOperation(definition, action);
+    const isShared = action === "list";
     // A list has a page even if it is empty.
     const times = isShared ? listCalls(count, usualPage) : 1;
     return { endpoint: { method, template }, profile, times, isShared };
@@ -94,15 +83,15 @@ const dependenciesOf = (resource: StateResource): readonly string[] => {
 const collectionOf = (resource: StateResource): string =>
   `${accountIn(resource) ?? ""}/${resource.type}`;
 
-type StepMaker = (resource: StateResource, action: StepAction, phase?: number) => PlannedStep;
+type StepMaker = (resource: StateResource, sequence: Sequence, phase?: number) => PlannedStep;
 
 /** @param before what exists before the run */
 const stepMaker = (before: readonly StateResource[]): StepMaker => {
   const counts = Map.groupBy(before, collectionOf);
-  return (resource, action, phase = 0) => {
+  return (resource, sequence, phase = 0) => {
     const definition = definitionOfType(resource.type);
     const count = counts.get(collectionOf(resource))?.length;
-    const calls = definition ? callsOf(definition, action, accountIn(resource), count) : [];
+    const calls = definition ? callsOf(definition, sequence, accountIn(resource), count) : [];
     return { urn: resource.urn, calls, phase, after: dependenciesOf(resource) };
   };
 };
@@ -132,32 +121,19 @@ const deletionSteps = (
   };
   const deepest = deleted.reduce((most, { urn }) => Math.max(most, depthOf(urn)), 0);
   return deleted.map((resource) => {
-    const action = byUrn.has(resource.deletedWith ?? "") ? "none" : deletionOf(resource);
+    const { retainOnDelete, external, deletedWith = "" } = resource;
+    // Objects that a program only looked up, or leaves in the service, are not deleted.
+    const stays = retainOnDelete || external || byUrn.has(deletedWith);
     const phase = firstPhase + deepest - depthOf(resource.urn);
-    return { ...makeStep(resource, action, phase), after: [] };
+    return { ...makeStep(resource, stays ? [] : sequences.delete, phase), after: [] };
   });
 };
 
-/** Objects that a program only looked up, or leaves in the service, are not deleted. */
-const deletionOf = ({ retainOnDelete, external }: StateResource): StepAction =>
-  retainOnDelete || external ? "none" : "delete";
-
-/** The action of the lifecycle in each of Pulumi's steps; all others make no calls. */
-const actions: Readonly<Record<string, StepAction>> = {
-  create: "create",
-  update: "update",
-  // A forced replacement is done in place, and the deletion of the "old" object is skipped.
-  replace: "takeOver",
-  "create-replacement": "takeOver",
-  read: "get",
-  "read-replacement": "get",
-  refresh: "find",
-};
-
-const actionOf = ({ op, newState }: PreviewStep): StepAction => {
+const sequenceOf = ({ op, newState }: PreviewStep): Sequence => {
   const adopt = op === "create" ? newState?.inputs?.adopt : undefined;
-  if (adopt === true) return "takeOver";
-  return typeof adopt === "string" ? "adopt" : (actions[op] ?? "none");
+  if (adopt === true) return sequences.replace;
+  if (typeof adopt === "string") return sequences.adopt;
+  return Object.entries(sequences).find(([name]) => name === op)?.[1] ?? [];
 };
 
 /**
@@ -174,11 +150,12 @@ export const stepsOf = (
   const shown = steps.flatMap(({ oldState }) => oldState ?? []);
   const before = documents.state ? resourcesInState(documents.state) : shown;
   const makeStep = stepMaker(before);
-  if (operation === "refresh") return before.map((resource) => makeStep(resource, "find"));
+  if (operation === "refresh")
+    return before.map((resource) => makeStep(resource, sequences.refresh));
   if (operation === "destroy") return deletionSteps(before, makeStep);
   const changed = steps.flatMap((step) => {
     const resource = step.newState ?? step.oldState;
-    return resource && !step.op.startsWith("delete") ? [makeStep(resource, actionOf(step))] : [];
+    return resource && !step.op.startsWith("delete") ? [makeStep(resource, sequenceOf(step))] : [];
   });
   const deleted = steps.flatMap(({ op, oldState }) =>
     oldState && op === "delete" ? [oldState] : [],

@@ -1,11 +1,14 @@
 import { CommandFailure, type CommandResult, type Session } from "../command.js";
 import { exportStack } from "../inventory/open-stack.js";
-import { pulumiPlace, readStackConfig } from "../pulumi/project-files.js";
+import { runCommand } from "../pulumi/processes.js";
+import { pulumiPlace, readStackConfig, stackAdvice } from "../pulumi/project-files.js";
+import { pulumiStops } from "../pulumi/pulumi-cli.js";
+import type { PulumiPlace } from "../pulumi/pulumi-queries.js";
+import { type Preview, previewErrorsIn, previewIn } from "../pulumi/stack-documents.js";
 import { wrappedText } from "../terminal/columns.js";
 import { type ConditionOptions, forecast, givenConditions } from "./forecast.js";
 import { duration, forecastReport } from "./forecast-report.js";
 import type { ForecastOperation } from "./operations.js";
-import { previewStack } from "./preview.js";
 
 /** What the command line says about a forecast. */
 export interface ForecastOptions extends ConditionOptions {
@@ -15,6 +18,33 @@ export interface ForecastOptions extends ConditionOptions {
   /** Ends Pulumi. */
   readonly signal?: AbortSignal;
 }
+
+/**
+ * Lets Pulumi preview the program of a stack.
+ *
+ * @param signal ends Pulumi without leaving a lock
+ * @throws CommandFailure with what Pulumi reports, if the preview fails
+ */
+const previewStack = async (
+  { command, folder, env, stack }: PulumiPlace,
+  signal?: AbortSignal,
+): Promise<Preview> => {
+  const args = ["preview", "--json", ...(stack === undefined ? [] : ["--stack", stack])];
+  const ended = await runCommand(command, [...args, "--non-interactive"], {
+    cwd: folder,
+    env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" },
+    signal,
+    stops: pulumiStops,
+  });
+  signal?.throwIfAborted();
+  const shown = `pulumi ${args.join(" ")}`;
+  const preview = ended.code === 0 ? previewIn(ended.stdout) : undefined;
+  if (preview) return preview;
+  const errors = previewErrorsIn(ended.stdout).map(({ message }) => message);
+  const said = (errors.length > 0 ? errors : ended.lastLines).join("\n").trim();
+  const advice = errors.length > 0 ? "Fix the program and try again." : stackAdvice(said);
+  throw new CommandFailure(`${shown} failed. Pulumi reports:\n${said}\n${advice}`);
+};
 
 /** Exit code if a run would exceed its budget. */
 const overBudgetCode = 3;

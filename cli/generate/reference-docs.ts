@@ -15,7 +15,7 @@ import { referencesOf, referencesTo } from "../../provider/definition/kinds.js";
 import { allOperations, scopes } from "../../provider/service/operations.js";
 import { endpointName } from "../../provider/service/pace.js";
 import { describeSettings } from "../../provider/service/settings.js";
-import { callsOf, type StepAction } from "../forecast/planned-steps.js";
+import { callsOf, sequences } from "../forecast/planned-steps.js";
 import { classFacts, exampleOf } from "./resource-classes.js";
 
 /** A text for a table cell: a bar would end the cell, a line break the row. */
@@ -133,18 +133,18 @@ const argumentTable = (): string =>
   ].join("\n");
 
 /** What Pulumi does with a resource, and the calls that this takes. */
-const operations: readonly (readonly [string, StepAction])[] = [
+const operations: readonly (readonly [string, keyof typeof sequences])[] = [
   ["create", "create"],
   ["adopt (`adopt`)", "adopt"],
   ["update", "update"],
   ["delete", "delete"],
-  ["look up (`get`)", "get"],
+  ["look up (`get`)", "read"],
 ];
 
 /** The calls of an operation, with `…` for the collection. */
-const callsText = (definition: Definition, action: StepAction): string => {
+const callsText = (definition: Definition, step: keyof typeof sequences): string => {
   const known = allOperations();
-  const calls = callsOf(definition, action).map(({ endpoint, isShared }) => {
+  const calls = callsOf(definition, sequences[step]).map(({ endpoint, isShared }) => {
     const scopesOf = known.find((one) => endpointName(one) === endpointName(endpoint))?.scopes;
     const any = (scopesOf ?? []).map((scope) => `\`${scope.split(".").at(-1)}\``).join(" or ");
     return `\`${endpointName(endpoint)}\`${isShared ? " (once per run)" : ""}: ${any}`;

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
 import { valuesIn } from "../../provider/definition/fields.js";
@@ -63,6 +64,12 @@ const previewSchema = z.object({
   changeSummary: z.record(z.string(), z.number()),
 });
 
+const diagnosticsSchema = z.object({
+  diagnostics: z.array(
+    z.object({ urn: z.string().optional(), message: z.string(), severity: z.string() }),
+  ),
+});
+
 /** A resource as Pulumi writes it in a state or a preview. */
 export type StateResource = z.infer<typeof resourceSchema>;
 
@@ -85,6 +92,26 @@ export const stackExportIn = (text: string): StackExport | undefined =>
 /** Reads the output of `pulumi preview --json`; undefined if it is not a preview. */
 export const previewIn = (text: string): Preview | undefined =>
   previewSchema.safeParse(printedJson(text)).data;
+
+/** Pulumi marks colors in messages: `<{%reset%}>`. */
+export const withoutColour = (text: string): string =>
+  stripVTControlCharacters(text.replace(/<\{%[\w ]*%\}>/g, "")).trim();
+
+/** An error of a run; without a URN, it concerns the run as a whole. */
+export interface EngineError {
+  readonly urn?: string;
+  readonly message: string;
+}
+
+/** The errors in what `preview --json` has printed. */
+export const previewErrorsIn = (printed: string): readonly EngineError[] => {
+  const { diagnostics = [] } = diagnosticsSchema.safeParse(printedJson(printed)).data ?? {};
+  return diagnostics.flatMap(({ urn, message, severity }) =>
+    severity === "error"
+      ? [{ ...(urn ? { urn } : {}), message: withoutColour(message).replace(/^error: /, "") }]
+      : [],
+  );
+};
 
 /** Returns the resources in a state, in order of creation; empty if there is no state. */
 export const resourcesInState = (state: StackExport | undefined): readonly StateResource[] =>

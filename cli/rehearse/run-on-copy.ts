@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
 import type { Switches } from "../../emulator/index.js";
 import { jsonIn } from "../../provider/kernel/json.js";
@@ -7,10 +6,13 @@ import { ownershipKind } from "../../provider/lifecycle/ownership-resource.js";
 import { CommandFailure } from "../command.js";
 import {
   definitionOfType,
+  type EngineError,
   type PreviewStep,
+  previewErrorsIn,
   previewIn,
   resourcesInState,
   type StateResource,
+  withoutColour,
 } from "../pulumi/stack-documents.js";
 import type { AccountReadingOptions, RehearsedAccount } from "./accounts.js";
 import { type EmulatedAccount, emulateAccount } from "./emulated-account.js";
@@ -36,16 +38,6 @@ export interface EngineStep {
   /** Pulumi's word, such as `create`, `update`, `same`. */
   readonly operation: string;
   readonly failed: boolean;
-}
-
-/** Pulumi marks colors in messages: `<{%reset%}>`. */
-const withoutColour = (text: string): string =>
-  stripVTControlCharacters(text.replace(/<\{%[\w ]*%\}>/g, "")).trim();
-
-/** An error of a run; without a URN, it concerns the run as a whole. */
-interface EngineError {
-  readonly urn?: string;
-  readonly message: string;
 }
 
 /** Most other lines are long: debug messages, and states before and after each step. */
@@ -75,22 +67,6 @@ export class EngineEvents {
     this.errors.push({ ...(urn ? { urn } : {}), message: withoutColour(message) });
   };
 }
-
-const diagnosticsSchema = z.object({
-  diagnostics: z.array(
-    z.object({ urn: z.string().optional(), message: z.string(), severity: z.string() }),
-  ),
-});
-
-/** The errors in what `preview --json` has printed. */
-const previewErrorsIn = (printed: string): readonly EngineError[] => {
-  const { diagnostics = [] } = diagnosticsSchema.safeParse(jsonIn(printed)).data ?? {};
-  return diagnostics.flatMap(({ urn, message, severity }) =>
-    severity === "error"
-      ? [{ ...(urn ? { urn } : {}), message: withoutColour(message).replace(/^error: /, "") }]
-      : [],
-  );
-};
 
 /** Options of every rehearsal. */
 export interface RehearseOptions extends AccountReadingOptions {

@@ -296,7 +296,7 @@ test("a preview that fails shows Pulumi's message, not its JSON", async () => {
   withPulumi(`case "$1" in stack) cat ${state};; *) cat ${failed}; exit 1;; esac`);
   const { err } = await run("forecast");
   expect(err).toContain(
-    "pulumi preview --json failed. Pulumi reports:\nerror: displayName must be a string\nFix the program",
+    "pulumi preview --json failed. Pulumi reports:\ndisplayName must be a string\nFix the program",
   );
 });
 
