@@ -12,11 +12,11 @@ import {
   unansweredCall,
 } from "./call-errors.js";
 import type { Operation } from "./operations.js";
-import { dateOf, type Endpoint, observeAttempt } from "./pace.js";
+import type { Attempt, Endpoint } from "./pace.js";
 import { foreignError, secretsOfRunningCall } from "./redaction.js";
 import { cancelledBy, repeatCall } from "./retry.js";
 import type { AccessToken, AccessTokens, ConnectionParts } from "./token.js";
-import { type HttpResponse, TransportFailure } from "./transport.js";
+import { dateOf, type HttpResponse, TransportFailure } from "./transport.js";
 
 /** The parameters of one call to an operation. */
 export interface CallParameters {
@@ -79,7 +79,7 @@ export const serviceRequest =
           const token =
             chosen instanceof Promise ? await waitUnlessCancelled(chosen, call) : chosen;
           const attempt = { call: endpoint, attempt: call.tokens.push(token) };
-          return observeAttempt(parts.onEvent, attempt, () => sendSigned(parts, call, token));
+          return sendSigned(parts, call, token, attempt);
         },
         call.signal,
       );
@@ -170,11 +170,14 @@ const waitUnlessCancelled = <T>(promise: Promise<T>, call: Call): Promise<T> =>
 
 /** Sends a call with a token, once. */
 const sendSigned = async (
-  { headers, transport, time }: ConnectionParts,
+  { headers, transport, time, onEvent }: ConnectionParts,
   call: Call,
   token: AccessToken,
+  attempt: Attempt,
 ): Promise<HttpResponse> => {
   const { operation, url, text, signal } = call;
+  let status: number | undefined;
+  onEvent({ type: "sending", ...attempt });
   try {
     const response = await transport.send({
       method: operation.method,
@@ -187,11 +190,14 @@ const sendSigned = async (
       ...(text === undefined ? {} : { body: text }),
       ...(operation.method === "GET" ? { signal } : {}),
     });
+    ({ status } = response);
     time.learn(response.headers);
     return response;
   } catch (error) {
     if (error instanceof TransportFailure) throw unansweredCall(call, error);
     throw foreignError(error, call.secrets());
+  } finally {
+    onEvent({ type: "ended", ...attempt, status });
   }
 };
 

@@ -10,8 +10,9 @@ import { assertId, isId } from "../kernel/object-id.js";
 import type { DatedAnswer, Request } from "./client.js";
 import { type Listing, readList, type WireObject } from "./lists.js";
 import { type Operation, type SetUpAction, setUpOperation } from "./operations.js";
-import { endpointName, type ServiceTime } from "./pace.js";
+import { endpointName } from "./pace.js";
 import { addressAdvice, type Settings } from "./settings.js";
+import type { ServiceTime } from "./transport.js";
 
 /** The five operations of a collection (specification §4.1). Every failure is a ConversationError. */
 export interface Collections {

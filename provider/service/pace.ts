@@ -1,6 +1,5 @@
-import type { Clock } from "../kernel/clock.js";
 import { durationText } from "../kernel/text.js";
-import type { HttpResponse, Method } from "./transport.js";
+import { dateOf, type HttpResponse, type Method } from "./transport.js";
 
 /** The identity of a rate bucket: method and path template (specification §8.1 rule 1). */
 export interface Endpoint {
@@ -37,27 +36,10 @@ export interface Attempt {
 /** What happens to a call. Reported in the asynchronous context of the caller. */
 export type CallEvent =
   | (Attempt & { readonly type: "sending" })
-  | (Attempt & { readonly type: "answered"; readonly response: Pick<HttpResponse, "status"> })
-  | (Attempt & { readonly type: "failed"; readonly error: unknown })
+  /** `status` of the response, if there is one. */
+  | (Attempt & { readonly type: "ended"; readonly status: number | undefined })
   /** Before the first repeat, with the first failure. */
   | { readonly type: "repeating"; readonly call: Endpoint; readonly error: unknown };
-
-/** Makes one attempt of a call, and reports it. */
-export const observeAttempt = async <T extends Pick<HttpResponse, "status">>(
-  onEvent: (event: CallEvent) => void,
-  attempt: Attempt,
-  send: () => Promise<T>,
-): Promise<T> => {
-  onEvent({ type: "sending", ...attempt });
-  try {
-    const response = await send();
-    onEvent({ type: "answered", ...attempt, response });
-    return response;
-  } catch (error) {
-    onEvent({ type: "failed", ...attempt, error });
-    throw error;
-  }
-};
 
 /** A call waits for its turn on one endpoint. */
 export interface Wait extends Endpoint {
@@ -91,8 +73,6 @@ export const waitText = ({ method, template, queued, waitMs }: Wait): string => 
 export const refusedText = ({ method, template }: Endpoint, refusedMs: number): string =>
   `The service refuses ${method} ${template} because of the rate limit (429). Retrying for up to ${durationText(longestRefusedMs - refusedMs)}.`;
 
-type Headers = HttpResponse["headers"];
-
 /**
  * The longest accepted Retry-After, in milliseconds: 16 periods of the lowest rate. A bucket gains
  * a token within one period, so a longer wait is either a mistake or more than a run can afford.
@@ -104,7 +84,10 @@ const longestRetryAfterMs = 100_000;
  * §10.2.3), at most 100 s. If the header is repeated, the longest wait applies. Undefined if no wait
  * is requested.
  */
-export const retryAfterMs = (headers: Headers, wallMs: number): number | undefined => {
+export const retryAfterMs = (
+  headers: HttpResponse["headers"],
+  wallMs: number,
+): number | undefined => {
   // The service's own clock if the headers give the time, so that ours does not matter.
   const nowMs = dateOf(headers) ?? wallMs;
   const waits = [headers["retry-after"] ?? []]
@@ -121,45 +104,4 @@ const readRetryAfter = (text: string, nowMs: number): number => {
   if (!/\d\d:\d\d:\d\d/.test(text) || text.length > 50) return Number.NaN;
   // The old format of dates has no time zone: it is GMT.
   return Date.parse(/^[A-Z][a-z]{2} [A-Z]/.test(text) ? `${text} GMT` : text) - nowMs;
-};
-
-/** A clock that shows an earlier time was never set. */
-const earliest = Date.UTC(2000, 0, 1);
-
-/**
- * The service's time when a response arrived, from its Date header (RFC 9110 §6.6.1), in
- * milliseconds since 1970. Undefined if the header is missing or not credible.
- */
-export const dateOf = ({ date }: Headers): number | undefined => {
-  const ms = typeof date === "string" && date.endsWith(" GMT") ? Date.parse(date) : Number.NaN;
-  return ms >= earliest ? ms : undefined;
-};
-
-/** Tracks the service's own time. */
-export interface ServiceTime {
-  /** Updates the service's time from the Date header of a response. */
-  learn(headers: Headers): void;
-  /**
-   * The service's time in milliseconds since 1970, or this machine's time until a response contains
-   * the service's. Undefined if this machine's clock was never set.
-   */
-  now(): number | undefined;
-}
-
-/**
- * This machine's wall clock, corrected by the last response that contained the time. Accurate to
- * about a second.
- */
-export const serviceTime = (clock: Clock): ServiceTime => {
-  let ahead: number | undefined;
-  return {
-    learn: (headers) => {
-      const date = dateOf(headers);
-      if (date !== undefined) ahead = date - clock.wall();
-    },
-    now: () => {
-      if (ahead !== undefined) return clock.wall() + ahead;
-      return clock.wall() < earliest ? undefined : clock.wall();
-    },
-  };
 };

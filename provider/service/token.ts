@@ -1,13 +1,7 @@
 import type { Clock } from "../kernel/clock.js";
 import { ConversationError, type ErrorDetails } from "../kernel/errors.js";
 import { isObject, type JsonObject, jsonIn, withoutUndefined } from "../kernel/json.js";
-import {
-  type CallEvent,
-  type Endpoint,
-  observeAttempt,
-  type Pace,
-  type ServiceTime,
-} from "./pace.js";
+import type { CallEvent, Endpoint, Pace } from "./pace.js";
 import { clientSecrets, foreignError, shownText } from "./redaction.js";
 import { type RetryLimits, repeatCall } from "./retry.js";
 import { commercialScope, type SettingKey, type Settings, settingLabel } from "./settings.js";
@@ -15,6 +9,7 @@ import {
   connectionFault,
   type HttpRequest,
   type HttpResponse,
+  type ServiceTime,
   type Transport,
   TransportFailure,
 } from "./transport.js";
@@ -131,12 +126,18 @@ const fetchGrant = async (parts: ConnectionParts): Promise<TokenGrant> => {
   let attempt = 0;
   const send = async (): Promise<HttpResponse> => {
     attempt += 1;
+    let status: number | undefined;
+    onEvent({ type: "sending", call, attempt });
     try {
-      return await observeAttempt(onEvent, { call, attempt }, () => transport.send(request));
+      const response = await transport.send(request);
+      ({ status } = response);
+      return response;
     } catch (error) {
       if (error instanceof TransportFailure) throw lostToken(settings, error);
       // An error of the transport may quote the credentials.
       throw foreignError(error, secrets);
+    } finally {
+      onEvent({ type: "ended", call, attempt, status });
     }
   };
   const askOnce = async (): Promise<TokenGrant> =>

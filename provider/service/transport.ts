@@ -1,6 +1,7 @@
 /// <reference path="./undici-parts.d.ts" />
 
 import type { Dispatcher, EnvHttpProxyAgent } from "undici";
+import type { Clock } from "../kernel/clock.js";
 import {
   ConversationError,
   type ConversationErrorCode,
@@ -312,4 +313,45 @@ const causesOf = (error: unknown, depth = 0): readonly unknown[] => {
   const inner = error instanceof AggregateError ? error.errors : [];
   const cause = "cause" in error ? [error.cause] : [];
   return [error, ...[...inner, ...cause].flatMap((each) => causesOf(each, depth + 1))];
+};
+
+/** A clock that shows an earlier time was never set. */
+const earliest = Date.UTC(2000, 0, 1);
+
+/**
+ * The service's time when a response arrived, from its Date header (RFC 9110 §6.6.1), in
+ * milliseconds since 1970. Undefined if the header is missing or not credible.
+ */
+export const dateOf = ({ date }: HttpResponse["headers"]): number | undefined => {
+  const ms = typeof date === "string" && date.endsWith(" GMT") ? Date.parse(date) : Number.NaN;
+  return ms >= earliest ? ms : undefined;
+};
+
+/** Tracks the service's own time. */
+export interface ServiceTime {
+  /** Updates the service's time from the Date header of a response. */
+  learn(headers: HttpResponse["headers"]): void;
+  /**
+   * The service's time in milliseconds since 1970, or this machine's time until a response contains
+   * the service's. Undefined if this machine's clock was never set.
+   */
+  now(): number | undefined;
+}
+
+/**
+ * This machine's wall clock, corrected by the last response that contained the time. Accurate to
+ * about a second.
+ */
+export const serviceTime = (clock: Clock): ServiceTime => {
+  let ahead: number | undefined;
+  return {
+    learn: (headers) => {
+      const date = dateOf(headers);
+      if (date !== undefined) ahead = date - clock.wall();
+    },
+    now: () => {
+      if (ahead !== undefined) return clock.wall() + ahead;
+      return clock.wall() < earliest ? undefined : clock.wall();
+    },
+  };
 };

@@ -73,7 +73,7 @@ export const reportAttempts = (hooks: CallHooks, clock: Clock): ((event: CallEve
 
   return (event) => {
     if (event.type === "sending") begin(event);
-    else if (event.type === "answered") end(event.call, { status: event.response.status });
-    else if (event.type === "failed") end(event.call, {});
+    else if (event.type === "ended")
+      end(event.call, event.status === undefined ? {} : { status: event.status });
   };
 };

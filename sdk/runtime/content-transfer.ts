@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { isObject } from "../../provider/kernel/json.js";
-import { type CallEvent, observeAttempt } from "../../provider/service/pace.js";
+import type { CallEvent } from "../../provider/service/pace.js";
 import { connectionFault, openDispatcher, proxyOf } from "../../provider/service/transport.js";
 import { largestAsset } from "./asset-calls.js";
 import { readAtMost } from "./read-at-most.js";
@@ -81,10 +81,14 @@ export const openContentTransfer = (
       const { request } = await import("undici");
       opened ??= openDispatcher(process.env, { connections: 8 }, connect);
       const dispatcher = await opened;
-      const answer = await observeAttempt(onEvent, { call, attempt: 1 }, async () => {
-        const received = await request(url, { ...timeouts, ...options, dispatcher, signal });
-        return { ...received, status: received.statusCode };
-      });
+      const end = (status?: number) => onEvent({ type: "ended", call, attempt: 1, status });
+      onEvent({ type: "sending", call, attempt: 1 });
+      const asked = request(url, { ...timeouts, ...options, dispatcher, signal });
+      void asked.then(
+        ({ statusCode }) => end(statusCode),
+        () => end(),
+      );
+      const answer = await asked;
       // Reported to the reader; without a listener it would end the process.
       answer.body.on("error", () => {});
       try {
