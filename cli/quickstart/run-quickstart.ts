@@ -206,7 +206,7 @@ const setUp = async (context: QuickstartContext): Promise<void> => {
 
 /** The whole way back: every stack, the last one first, and the state folder. */
 const takeDown = async (context: QuickstartContext): Promise<void> => {
-  const { print, title, state } = context;
+  const { title, state } = context;
   const made = state.projects.filter((project) => project.hasStack()).reverse();
   for (const kept of made) {
     const project = pulumiProject(kept, context);
@@ -216,10 +216,6 @@ const takeDown = async (context: QuickstartContext): Promise<void> => {
     await project.removeStack();
   }
   await showObjects(context);
-  state.remove();
-  print(
-    "\nThe stacks and the .quickstart folder were removed.\nTo start over, run: npm run quickstart",
-  );
 };
 
 interface QuickstartOptions {
@@ -257,6 +253,12 @@ const play = async (options: QuickstartOptions, state: StateFolder): Promise<voi
   } finally {
     await emulator.close();
   }
+  if (!destroy) return;
+  // After the emulator, which writes its data there when it ends.
+  state.remove();
+  print(
+    "\nThe stacks and the .quickstart folder were removed.\nTo start over, run: npm run quickstart",
+  );
 };
 
 /**

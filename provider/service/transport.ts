@@ -141,7 +141,9 @@ export const openDispatcher = async (
   options: EnvHttpProxyAgent.Options,
   connect: object = {},
 ): Promise<Dispatcher> => {
-  const Agent = await loadAgent();
+  const httpProxy = proxySetting(environment, "http:")?.text ?? "";
+  const httpsProxy = proxySetting(environment)?.text ?? "";
+  const Agent = await loadAgent(httpProxy !== "" || httpsProxy !== "");
   const noProxy = [environment.no_proxy || environment.NO_PROXY, "localhost,127.0.0.1,::1"];
   try {
     return new Agent({
@@ -152,8 +154,7 @@ export const openDispatcher = async (
       requestTls: verified,
       proxyTls: verified,
       // Empty texts are deliberate: without them, the agent would read the process's own environment.
-      httpProxy: proxySetting(environment, "http:")?.text ?? "",
-      httpsProxy: proxySetting(environment)?.text ?? "",
+      ...{ httpProxy, httpsProxy },
       noProxy: noProxy.filter(Boolean).join(","),
     });
   } catch {
@@ -165,8 +166,12 @@ export const openDispatcher = async (
   }
 };
 
-/** Only this class of the HTTP client: the whole client takes twice as long to load (measured). */
-const loadAgent = async (): Promise<typeof EnvHttpProxyAgent> => {
+/**
+ * Only this class of the HTTP client: the whole client takes twice as long to load (measured). A
+ * tunnel through a proxy needs methods that only the whole client adds.
+ */
+const loadAgent = async (isProxied: boolean): Promise<typeof EnvHttpProxyAgent> => {
+  if (isProxied) return (await import("undici")).EnvHttpProxyAgent;
   try {
     return (await import("undici/lib/dispatcher/env-http-proxy-agent.js")).default;
   } catch {

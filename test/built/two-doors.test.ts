@@ -10,7 +10,7 @@ const { CustomResource } = require("@pulumi/pulumi");
 const { Channel } = require("pulumi-conversation");
 const { DOORS = "", ALIASES, IMPORT } = process.env;
 const given = (name) => ({ type: "custom." + name, displayName: name, icon: "aVZC" });
-const options = ALIASES ? { aliases: [{ type: ALIASES }] } : {};
+const options = ALIASES ? { aliases: [ALIASES] } : {};
 new Channel("other", given("other"));
 if (DOORS.includes("dynamic")) new Channel("shop", given("shop"), options);
 if (DOORS.includes("plugin")) new CustomResource("conversation:index:Channel", "shop", given("shop"), options);
@@ -18,7 +18,7 @@ if (IMPORT) new CustomResource("conversation:index:Channel", "taken", given("sho
 `;
 
 const up = ["up", "--yes", "--skip-preview"];
-const dynamicType = "pulumi-nodejs:dynamic/conversation:Channel";
+const dynamicUrn = "urn:pulumi:prod::shop::pulumi-nodejs:dynamic/conversation:Channel::shop";
 
 let project: EmulatedProject;
 let before: Awaited<ReturnType<EmulatedProject["objects"]>>;
@@ -36,16 +36,16 @@ afterEach(() => project?.close());
 test("a resource that changes its class without aliases is refused, and its error says what to add", async () => {
   const { output } = await project.pulumi(up, { DOORS: "plugin" });
   expect(output).toContain(
-    `If this resource is that one, add the option aliases: [{ type: "${dynamicType}" }].`,
+    `If this resource is that one, add the option aliases: ["${dynamicUrn}"].`,
   );
-  await project.succeed(up, { DOORS: "plugin", ALIASES: dynamicType });
+  await project.succeed(up, { DOORS: "plugin", ALIASES: dynamicUrn });
   expect(await project.objects()).toMatchObject(before.map(({ id }) => ({ id })));
 });
 
 test.each(["dynamic", "plugin"])(
   "of two entries of a state with one object, the one that stays keeps it (%s)",
   async (stays) => {
-    await project.succeed(up, { DOORS: "plugin", ALIASES: dynamicType });
+    await project.succeed(up, { DOORS: "plugin", ALIASES: dynamicUrn });
     const held = JSON.parse((await project.pulumi(["stack", "export"])).output);
     const { resources } = held.deployment;
     const plugin = resources.find(({ type }: { type: string }) => /^conversation:/.test(type));
