@@ -11,7 +11,6 @@ import {
   type Explanation,
   explain,
   type MessageRoute,
-  setUpObjects,
 } from "./explanation.js";
 
 const familyOf = (type: string): string => type.split(".")[0] ?? type;
@@ -66,14 +65,6 @@ const deadEndLines = (deadEnds: readonly string[]): readonly string[] =>
     ? ["No message is lost.", ""]
     : [...deadEnds.flatMap((text) => wrapped(`✗ ${text}`, 80)), ""];
 
-const refusedLines = ({ refused }: ExplainedAccount): readonly string[] => {
-  const reasons = [...Map.groupBy(refused, ({ from, reason }) => `from the ${from}: ${reason}`)];
-  return reasons.flatMap(([reason, these]) => [
-    ...wrapped(`Refused ${reason}: ${typesText(these.map(({ type }) => type))}`, 80),
-    "",
-  ]);
-};
-
 const titleOf = ({ name, address, channel }: ExplainedAccount): string =>
   `${name}: ${address} on ${channel || "no channel"}`;
 
@@ -82,7 +73,6 @@ const accountLines = (account: ExplainedAccount): readonly string[] => [
   ...(account.inUse ? [`A new conversation begins with the ${account.begins}.`] : []),
   "",
   ...(account.inUse ? phases.flatMap((phase) => phaseLines(account, phase)) : []),
-  ...refusedLines(account),
   ...deadEndLines(account.deadEnds),
 ];
 
@@ -116,6 +106,6 @@ export const explainSetUp = async (
     throw new CommandFailure(
       `Cannot explain ${title}: the command could not read every ${missing.kind}: ${missing.problem.replace(/(?<![.!?])$/, ".")}`,
     );
-  const explanation = explain(setUpObjects(objects), title, notes);
+  const explanation = explain(objects, title, notes);
   return { explanation, isIncomplete: notes.length > 0 };
 };

@@ -17,16 +17,16 @@ import { orchestration } from "../../provider/resources/orchestration.js";
 import { participant } from "../../provider/resources/participant.js";
 import type { ObjectInputs } from "../inventory/object-inputs.js";
 
-const id = z.coerce.string();
+/** A member that counts as absent if it has another shape. */
+const lenient = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);
+const reference = lenient(z.string());
+const text = z.string().catch("");
 /** Only an explicit false counts as false, as services omit what is usual. */
 const active = z
   .unknown()
   .optional()
-  .transform((value) => value !== false && value !== "false");
-const named = { id, name: z.coerce.string().catch(""), active };
-/** A member that counts as absent if it has another shape. */
-const lenient = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);
-const reference = lenient(id);
+  .transform((value) => value !== false);
+const named = { id: z.string(), name: text, active };
 
 const directionSchema = z.object({
   features: lenient(z.array(z.unknown())),
@@ -34,18 +34,18 @@ const directionSchema = z.object({
   midChatAuth: z.unknown().optional(),
 });
 
-/** The members read of each kind; anything of another shape counts as absent. */
+/** The members read of each kind. */
 const accountSchema = z.object({
   ...named,
-  address: z.coerce.string().catch(""),
+  address: text,
   channel: reference,
   chatConfigurations: z.object({ orchestration: reference }).catch({ orchestration: undefined }),
-  created: z.string().catch(""),
+  created: text,
 });
 
 const channelSchema = z.object({
   ...named,
-  type: z.coerce.string().catch(""),
+  type: text,
   restrictions: z
     .object({ inbound: lenient(directionSchema), outbound: lenient(directionSchema) })
     .catch({}),
@@ -63,57 +63,75 @@ const orchestrationSchema = z.object({
     .object({
       botConfiguration: lenient(z.object({ bots: z.array(botSchema).catch([]) })),
       customerConfiguration: lenient(z.object({ customer: reference })),
-      agentConfiguration: lenient(z.object({ agents: z.array(id).catch([]) })),
+      agentConfiguration: lenient(z.object({ agents: z.array(z.string()).catch([]) })),
     })
     .catch({}),
 });
 
 const applicationSchema = z.object({
   ...named,
-  roles: z.array(z.object({ name: z.string(), callback: z.string().catch("") })).catch([]),
+  roles: z.array(z.object({ name: z.string(), callback: text })).catch([]),
 });
 
-const participantSchema = z.object({ ...named, type: z.string().catch("") });
+const participantSchema = z.object({ ...named, type: text });
 
 /** A restriction of a channel in one direction. */
 type Direction = z.infer<typeof directionSchema>;
-type AccountObject = z.infer<typeof accountSchema>;
-type ApplicationObject = z.infer<typeof applicationSchema>;
-type ParticipantObject = z.infer<typeof participantSchema>;
-type OrchestrationObject = z.infer<typeof orchestrationSchema>;
-type ChannelObject = z.infer<typeof channelSchema>;
 
-/** The objects that decide who gets which message, by ID; accounts in order of creation. */
-interface SetUpObjects {
-  readonly accounts: readonly AccountObject[];
-  readonly channels: ReadonlyMap<string, ChannelObject>;
-  readonly orchestrations: ReadonlyMap<string, OrchestrationObject>;
-  readonly applications: ReadonlyMap<string, ApplicationObject>;
-  readonly participants: ReadonlyMap<string, ParticipantObject>;
+/** Somebody whom an orchestration names. */
+interface NamedParty {
+  readonly applicationId: string;
+  readonly application: z.infer<typeof applicationSchema> | undefined;
+  readonly participant: z.infer<typeof participantSchema> | undefined;
 }
 
-const byId = <T extends { readonly id: string }>(objects: readonly T[]): ReadonlyMap<string, T> =>
-  new Map(objects.map((object) => [object.id, object]));
+/** An account with what decides who gets its messages. */
+interface AccountSetUp {
+  readonly account: z.infer<typeof accountSchema>;
+  readonly channel: z.infer<typeof channelSchema> | undefined;
+  readonly orchestration: z.infer<typeof orchestrationSchema> | undefined;
+  /** The parties named for each side: the first one that takes part has the side. */
+  readonly parties: Readonly<Record<ConversationSide, readonly NamedParty[]>>;
+}
 
-/** Reads the objects of an account. Never fails: what cannot be read is absent. */
-export const setUpObjects = (
-  objects: readonly Pick<ObjectInputs, "definition" | "id" | "created" | "fields">[],
-): SetUpObjects => {
-  const read = <T>(definition: Definition, schema: z.ZodType<T>): readonly T[] =>
-    objects.flatMap(({ definition: { kind }, id, created, fields }) => {
-      if (kind !== definition.kind) return [];
-      const parsed = schema.safeParse({ ...fields, id, created });
-      return parsed.success ? [parsed.data] : [];
+type ListedObject = Pick<ObjectInputs, "definition" | "id" | "created" | "fields">;
+
+/** Links the accounts with the objects that they refer to; the oldest account comes first. */
+const readSetUps = (objects: readonly ListedObject[]): readonly AccountSetUp[] => {
+  const read = <T>(definition: Definition, schema: z.ZodType<T>): ReadonlyMap<string, T> =>
+    new Map(
+      objects.flatMap(({ definition: { kind }, id, created, fields }) => {
+        if (kind !== definition.kind) return [];
+        const { data } = schema.safeParse({ ...fields, id, created });
+        return data === undefined ? [] : [[id, data] as const];
+      }),
+    );
+  const channels = read(channel, channelSchema);
+  const orchestrations = read(orchestration, orchestrationSchema);
+  const applications = read(clientApplication, applicationSchema);
+  const participants = read(participant, participantSchema);
+  const accounts = [...read(account, accountSchema).values()];
+  return accounts
+    .toSorted((a, b) => (a.created < b.created ? -1 : a.created > b.created ? 1 : 0))
+    .map((each) => {
+      const followed = orchestrations.get(each.chatConfigurations.orchestration ?? "");
+      const partiesOn = (side: ConversationSide): readonly NamedParty[] =>
+        namedOnSide(followed?.applications ?? {}, side).map(({ application, participant }) => ({
+          applicationId: application,
+          application: applications.get(application),
+          participant: participants.get(participant ?? ""),
+        }));
+      return {
+        account: each,
+        channel: channels.get(each.channel ?? ""),
+        orchestration: followed,
+        parties: {
+          customer: partiesOn("customer"),
+          bot: partiesOn("bot"),
+          agent: partiesOn("agent"),
+        },
+      };
     });
-  return {
-    accounts: read(account, accountSchema).toSorted((a, b) =>
-      a.created < b.created ? -1 : a.created > b.created ? 1 : 0,
-    ),
-    channels: byId(read(channel, channelSchema)),
-    orchestrations: byId(read(orchestration, orchestrationSchema)),
-    applications: byId(read(clientApplication, applicationSchema)),
-    participants: byId(read(participant, participantSchema)),
-  };
 };
 
 const side = z.enum(conversationSides);
@@ -154,9 +172,6 @@ const explainedSchema = z.strictObject({
   inUse: z.boolean().describe("Whether a conversation can begin"),
   begins: z.enum(["bot", "agent"]).describe("Who gets a new conversation"),
   routes: z.array(routeSchema),
-  refused: z
-    .array(z.strictObject({ from: side, type: z.string(), reason: z.string() }))
-    .describe("Message types that the channel does not support"),
   deadEnds: z.array(z.string()).describe("Dead ends: where messages or conversations are lost"),
 });
 
@@ -175,25 +190,6 @@ export type Explanation = Readonly<z.infer<typeof explanationSchema>>;
 
 type Phase = MessageRoute["phase"];
 
-/** Somebody whom an orchestration names. */
-interface NamedParty {
-  readonly applicationId: string;
-  readonly application: ApplicationObject | undefined;
-  readonly participant?: ParticipantObject | undefined;
-}
-
-/** The parties named for a side: the first one that takes part has the side. */
-const partiesFor = (
-  { applications, participants }: SetUpObjects,
-  orchestration: OrchestrationObject | undefined,
-  side: ConversationSide,
-): readonly NamedParty[] =>
-  namedOnSide(orchestration?.applications ?? {}, side).map(({ application, participant }) => ({
-    applicationId: application,
-    application: applications.get(application),
-    participant: participants.get(participant ?? ""),
-  }));
-
 const inactiveText = ({ application, participant }: NamedParty): string | undefined => {
   if (participant?.active === false) return `the participant ${participant.name} is not active`;
   if (application?.active === false)
@@ -201,27 +197,7 @@ const inactiveText = ({ application, participant }: NamedParty): string | undefi
   return undefined;
 };
 
-const recipientOf = (side: ConversationSide, party: NamedParty): ExplainedRecipient => {
-  const { applicationId, application, participant } = party;
-  // A bot is addressed by the role of its own type, if its application has it.
-  const roles = rolesOnSide[side].toSorted(
-    (a, b) => Number(b === participant?.type) - Number(a === participant?.type),
-  );
-  const [held] = roles.flatMap(
-    (name) => application?.roles.find((role) => role.name === name) ?? [],
-  );
-  const role = roles.find((name) => name === held?.name) ?? roles[0];
-  const known = {
-    side,
-    applicationId,
-    ...(application ? { application: application.name } : {}),
-    ...(participant ? { participant: participant.name } : {}),
-    ...(role ? { role } : {}),
-    ...(held ? { callback: held.callback } : {}),
-  };
-  const unreached = unreachedText(side, party, held?.callback);
-  return unreached === undefined ? known : { ...known, unreached };
-};
+const takesPart = (party: NamedParty): boolean => inactiveText(party) === undefined;
 
 const unreachedText = (
   side: ConversationSide,
@@ -239,66 +215,61 @@ const unreachedText = (
     : `the callback of the client application ${application.name} is not an HTTP or HTTPS URL`;
 };
 
-const nobody = (side: ConversationSide): ExplainedRecipient => ({
-  side,
-  unreached: `the orchestration specifies no recipient for the ${side}'s side`,
-});
-
-const takesPart = (party: NamedParty): boolean => inactiveText(party) === undefined;
-
-/** The orchestration that an account's conversations follow. */
-const orchestrationFor = (
-  { orchestrations }: SetUpObjects,
-  { chatConfigurations }: AccountObject,
-): OrchestrationObject | undefined => orchestrations.get(chatConfigurations.orchestration ?? "");
-
 /** Who gets the messages for a side of an account's conversations. */
-const recipientFor = (
-  objects: SetUpObjects,
-  account: AccountObject,
-  side: ConversationSide,
-): ExplainedRecipient => {
-  const parties = partiesFor(objects, orchestrationFor(objects, account), side);
-  const party = parties.find(takesPart) ?? parties[0];
-  return party ? recipientOf(side, party) : nobody(side);
+const findRecipient = ({ parties }: AccountSetUp, side: ConversationSide): ExplainedRecipient => {
+  const party = parties[side].find(takesPart) ?? parties[side][0];
+  if (!party)
+    return { side, unreached: `the orchestration specifies no recipient for the ${side}'s side` };
+  const { applicationId, application, participant } = party;
+  // A bot is addressed by the role of its own type, if its application has it.
+  const roles = rolesOnSide[side].toSorted(
+    (a, b) => Number(b === participant?.type) - Number(a === participant?.type),
+  );
+  const [held] = roles.flatMap(
+    (name) => application?.roles.find((role) => role.name === name) ?? [],
+  );
+  const role = roles.find((name) => name === held?.name) ?? roles[0];
+  const unreached = unreachedText(side, party, held?.callback);
+  return {
+    side,
+    applicationId,
+    ...(application ? { application: application.name } : {}),
+    ...(participant ? { participant: participant.name } : {}),
+    ...(role ? { role } : {}),
+    ...(held ? { callback: held.callback } : {}),
+    ...(unreached === undefined ? {} : { unreached }),
+  };
 };
 
-/** Whether a conversation of the account begins with a bot. */
-const beginsWithBot = (objects: SetUpObjects, account: AccountObject): boolean =>
-  partiesFor(objects, orchestrationFor(objects, account), "bot").some(takesPart);
-
-const channelTypeOf = ({ channels }: SetUpObjects, { channel }: AccountObject) =>
-  channels.get(channel ?? "")?.type;
-
-const missingPart = (objects: SetUpObjects, account: AccountObject): string | undefined => {
-  const channel = objects.channels.get(account.channel ?? "");
-  if (!account.active) return "no conversation begins: the account is not active";
-  if (!channel) return "no conversation begins: the account's channel does not exist";
-  if (!channel.active) return `no conversation begins: the channel ${channel.type} is not active`;
-  const orchestration = orchestrationFor(objects, account);
+/** What a conversation of the account lacks to begin; undefined if nothing. */
+const missingPart = ({ account, channel, orchestration }: AccountSetUp): string | undefined => {
+  if (!account.active) return "the account is not active";
+  if (!channel) return "the account's channel does not exist";
+  if (!channel.active) return `the channel ${channel.type} is not active`;
   return orchestration?.active === false
-    ? `no conversation begins: the orchestration ${orchestration.name} is not active`
+    ? `the orchestration ${orchestration.name} is not active`
     : undefined;
 };
 
 /** Why no conversation of an account can begin; undefined if one can. */
-const outOfUse = (objects: SetUpObjects, account: AccountObject): string | undefined => {
-  const missing = missingPart(objects, account);
+const whyUnused = (setUp: AccountSetUp, all: readonly AccountSetUp[]): string | undefined => {
+  const missing = missingPart(setUp);
   if (missing !== undefined) return missing;
-  const type = channelTypeOf(objects, account);
-  const first = objects.accounts.find(
+  const { address } = setUp.account;
+  const type = setUp.channel?.type;
+  const first = all.find(
     (other) =>
-      other.address === account.address &&
-      channelTypeOf(objects, other) === type &&
-      missingPart(objects, other) === undefined,
+      other.account.address === address &&
+      other.channel?.type === type &&
+      missingPart(other) === undefined,
   );
-  return first === account
+  return first === setUp
     ? undefined
-    : `no conversation begins: the older account ${first?.name} has the same address, ${account.address}, on ${type}`;
+    : `the older account ${first?.account.name} has the same address, ${address}, on ${type}`;
 };
 
 /** The routes on which messages for a side reach nobody, each given once. */
-const deadEndsOf = (routes: readonly MessageRoute[], begins: Phase): readonly string[] => {
+const findDeadEnds = (routes: readonly MessageRoute[], begins: Phase): readonly string[] => {
   const found = routes.flatMap(({ phase, from, to, types }) => {
     const isHandOver = types.includes("escalation.transfer") && phase === "bot";
     const lost = (side: ConversationSide, what: string): readonly string[] =>
@@ -318,29 +289,20 @@ const deadEndsOf = (routes: readonly MessageRoute[], begins: Phase): readonly st
 
 const kindOf = { customer: "customer", bot: "custom_bot", agent: "custom_agent" } as const;
 
-/** The types that a side may send; the two kinds of a side may send the same. */
-const typesFrom = (from: ConversationSide): readonly MessageType[] =>
-  messageTypes.filter((type) => maySend(kindOf[from], type));
-
 const rich = "richMessage.";
 
-/** Why a channel does not carry a type; undefined if it does. */
-const refusal = (direction: Direction | undefined, type: MessageType): string | undefined => {
-  if (!direction) return undefined;
+/** Whether a channel carries a type. */
+const isCarried = (direction: Direction | undefined, type: MessageType): boolean => {
+  if (!direction) return true;
   const { features, richMessageTypes, midChatAuth } = direction;
-  if (type.startsWith("typing.") && features && !features.includes("typing_events"))
-    return "the channel's features do not include typing_events";
-  if (!type.startsWith(rich)) return undefined;
-  if (richMessageTypes && !richMessageTypes.includes(type.slice(rich.length)))
-    return "the channel's richMessageTypes do not include this type";
-  return type === "richMessage.authentication" && midChatAuth !== true
-    ? "midChatAuth is off for the channel"
-    : undefined;
+  if (type.startsWith("typing.")) return !features || features.includes("typing_events");
+  if (!type.startsWith(rich)) return true;
+  if (richMessageTypes && !richMessageTypes.includes(type.slice(rich.length))) return false;
+  return type !== "richMessage.authentication" || midChatAuth === true;
 };
 
-const directionFor = (objects: SetUpObjects, account: AccountObject, from: ConversationSide) => {
-  const restrictions = objects.channels.get(account.channel ?? "")?.restrictions;
-  const { inbound, outbound } = restrictions ?? {};
+const directionFor = ({ channel }: AccountSetUp, from: ConversationSide): Direction | undefined => {
+  const { inbound, outbound } = channel?.restrictions ?? {};
   if (from === "customer" || !outbound) return from === "customer" ? inbound : undefined;
   const { features = [], richMessageTypes = [] } = outbound;
   return { ...outbound, features, richMessageTypes };
@@ -364,68 +326,65 @@ const sidesOf = (
   return outcome === "agent" ? ["customer", "agent"] : ["customer"];
 };
 
-const routesFrom = (
-  objects: SetUpObjects,
-  account: AccountObject,
+const findRoutes = (
+  setUp: AccountSetUp,
   phase: Phase,
   from: ConversationSide,
 ): readonly MessageRoute[] => {
-  const direction = directionFor(objects, account, from);
-  const carried = typesFrom(from).filter((type) => refusal(direction, type) === undefined);
+  const direction = directionFor(setUp, from);
+  // The two kinds of a side may send the same.
+  const carried = messageTypes.filter(
+    (type) => maySend(kindOf[from], type) && isCarried(direction, type),
+  );
   const plain = carried.filter((type) => !endings.includes(type));
   const groups = [plain, ...endings.filter((type) => carried.includes(type)).map((type) => [type])];
   return groups.flatMap((types): MessageRoute[] => {
     const [first] = types;
     if (!first) return [];
     const leadsTo = outcomeOf(first, phase);
-    const sides = sidesOf(from, phase, leadsTo);
-    const to = sides.map((each) => recipientFor(objects, account, each));
+    const to = sidesOf(from, phase, leadsTo).map((side) => findRecipient(setUp, side));
     return [{ phase, from, types: [...types], to, ...(leadsTo ? { leadsTo } : {}) }];
   });
 };
 
-const refusedFrom = (objects: SetUpObjects, account: AccountObject, from: ConversationSide) => {
-  const direction = directionFor(objects, account, from);
-  return typesFrom(from).flatMap((type) => {
-    const reason = refusal(direction, type);
-    return reason === undefined ? [] : [{ from, type, reason }];
-  });
-};
-
 /** Everything that can happen to a message of one account. */
-const explainAccount = (objects: SetUpObjects, account: AccountObject): ExplainedAccount => {
-  const begins = beginsWithBot(objects, account) ? "bot" : "agent";
+const explainAccount = (setUp: AccountSetUp, all: readonly AccountSetUp[]): ExplainedAccount => {
+  const { account, channel, parties } = setUp;
+  const begins = parties.bot.some(takesPart) ? "bot" : "agent";
   const phases: readonly Phase[] = begins === "bot" ? ["bot", "agent"] : ["agent"];
   // Nobody else takes part in the account's conversations (vendor, 400-240).
   const senders = conversationSides.filter(
-    (side) =>
-      side === "customer" ||
-      partiesFor(objects, orchestrationFor(objects, account), side).length > 0,
+    (side) => side === "customer" || parties[side].length > 0,
   );
   const routes = phases.flatMap((phase) =>
-    senders.flatMap((from) => routesFrom(objects, account, phase, from)),
+    senders.flatMap((from) => findRoutes(setUp, phase, from)),
   );
-  const unused = outOfUse(objects, account);
+  const unused = whyUnused(setUp, all);
   return {
     id: account.id,
     name: account.name,
     address: account.address,
-    channel: objects.channels.get(account.channel ?? "")?.type ?? "",
+    channel: channel?.type ?? "",
     inUse: unused === undefined,
     begins,
     routes,
-    refused: senders.flatMap((from) => refusedFrom(objects, account, from)),
-    deadEnds: unused === undefined ? [...deadEndsOf(routes, begins)] : [unused],
+    deadEnds:
+      unused === undefined
+        ? [...findDeadEnds(routes, begins)]
+        : [`no conversation begins: ${unused}`],
   };
 };
 
 /** Who gets which message from whom, for every account, and which conversations end up nowhere. */
 export const explain = (
-  objects: SetUpObjects,
+  objects: readonly ListedObject[],
   source: string,
   notes: readonly string[] = [],
-): Explanation => ({
-  source,
-  accounts: objects.accounts.map((account) => explainAccount(objects, account)),
-  notes: [...notes],
-});
+): Explanation => {
+  const setUps = readSetUps(objects);
+  return {
+    source,
+    accounts: setUps.map((each) => explainAccount(each, setUps)),
+    notes: [...notes],
+  };
+};

@@ -5,7 +5,7 @@ import { memoryBuckets } from "../../provider/pacing/bucket-store.js";
 import { servicePaces } from "../../provider/pacing/pacer.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
-import { type Pace, refusedText, type Wait, waitText } from "../../provider/service/pace.js";
+import { type Pace, waitText } from "../../provider/service/pace.js";
 import type { Settings } from "../../provider/service/settings.js";
 import { readStackConfig } from "../pulumi/project-files.js";
 import { withCount } from "../terminal/columns.js";
@@ -39,29 +39,6 @@ const reportsFirst = (say: Say) => {
   };
 };
 
-/** A call that is refused for this long holds up the command, in milliseconds. */
-const longRefusedMs = 10_000;
-
-/**
- * Reports waits, and once a wait that a person may not want to sit through. Waits for the pages of
- * a list would all look the same, so they are numbered.
- */
-const reportsWaits = (say: Say) => {
-  let isReported = false;
-  const waits = new Map<string, number>();
-  return (wait: Wait): void => {
-    const { refusedMs = 0 } = wait;
-    const isLong = refusedMs >= longRefusedMs;
-    if (isLong && !isReported) say(refusedText(wait, refusedMs), "failure");
-    isReported ||= isLong;
-    const endpoint = `${wait.method} ${wait.template}`;
-    const number = (waits.get(endpoint) ?? 0) + 1;
-    waits.set(endpoint, number);
-    const isAlike = wait.queued === 1 && number > 1;
-    say(`${waitText(wait)}${isAlike ? ` (wait ${number})` : ""}`, "wait");
-  };
-};
-
 /** How the service is opened. */
 interface AccessOptions {
   readonly environment: NodeJS.ProcessEnv;
@@ -84,7 +61,7 @@ export const accessService = (
     environment,
     ...(buckets ? { buckets } : {}),
     onNotice: (text) => say(text, "wait"),
-    onWait: reportsWaits(say),
+    onWait: (wait) => say(waitText(wait), "wait"),
   });
   const paced = paces.pace(settings);
   let check = async (): Promise<void> => undefined;
@@ -160,31 +137,22 @@ export const accountSettings = async ({
   calledAccount((await readStackConfig(folder, env, stack)).source, profile);
 
 /** What is missing in a reading, and why, in sentences; none if it is whole. */
-export const readingNotes = ({
-  kinds,
-  consistent,
-}: {
-  readonly kinds: Parameters<typeof unreadAmong>[0];
-  readonly consistent: boolean;
-}): readonly string[] => [
-  ...unreadAmong(kinds).map(({ definition: { noun }, problem }) => `${noun}s: ${problem}`),
-  ...(consistent
-    ? []
-    : ["The account changed while the command was reading it. Run the command again."]),
-];
+export const readingNotes = ({ kinds, consistent }: AccountReading): readonly string[] => {
+  const notes = unreadAmong(kinds).map(
+    ({ definition: { noun }, problem }) => `${noun}s: ${problem}`,
+  );
+  if (!consistent)
+    notes.push("The account changed while the command was reading it. Run the command again.");
+  return notes;
+};
 
 /**
  * Reads a whole account, with list calls only, in a program's terms. @throws ConversationError as
  * `readAccount`
- *
- * @param known settings of the account, if they are not those of the options
  */
-export const readAccountInputs = async (
-  options: AccountOptions,
-  known?: Settings,
-): Promise<AccountInputs> => {
+export const readAccountInputs = async (options: AccountOptions): Promise<AccountInputs> => {
   const { env = process.env, progress, signal, clock } = options;
-  const settings = known ?? (await accountSettings(options));
+  const settings = await accountSettings(options);
   const step = progress?.step("Reading the account");
   const say: Say = (text, about) => (about === "wait" ? step?.detail(text) : step?.print(text));
   const access = accessService(settings, { environment: env, say, clock, signal });

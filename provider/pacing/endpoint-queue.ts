@@ -232,13 +232,11 @@ export class EndpointQueue {
     if (!onWait) return;
     const now = clock.now();
     const queued = this.#waiting.length;
-    const refusedAt = this.#waiting[0]?.refusedAt;
-    const refused = refusedAt === undefined ? {} : { refusedMs: now - refusedAt };
     for (const [ahead, call] of this.#waiting.entries()) {
       const waitMs = firstMs + ahead * this.limit.periodMs;
       if (waitMs <= shortMs || now < call.announcedAt + againMs) continue;
       call.announcedAt = now;
-      call.onWait?.({ ...this.endpoint, queued, waitMs, ...refused });
+      call.onWait?.({ ...this.endpoint, queued, waitMs });
     }
   }
 

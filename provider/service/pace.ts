@@ -47,11 +47,6 @@ export interface Wait extends Endpoint {
   readonly queued: number;
   /** How long this call has to wait, in milliseconds. */
   readonly waitMs: number;
-  /**
-   * Time since the first refusal of the call that is first in the queue, in milliseconds. Absent if
-   * the service has not refused it.
-   */
-  readonly refusedMs?: number;
 }
 
 /** Time for a call to succeed after its first refusal, in milliseconds. */
@@ -65,13 +60,6 @@ export const waitText = ({ method, template, queued, waitMs }: Wait): string => 
   const calls = `${queued} ${queued === 1 ? "call" : "calls"} queued`;
   return `${durationText(waitMs)} left for ${method} ${template}, ${calls}`;
 };
-
-/**
- * Describes a refusal: `The service refuses GET /channels because of the rate limit (429). Retrying
- * for up to 59 min 48 s.`
- */
-export const refusedText = ({ method, template }: Endpoint, refusedMs: number): string =>
-  `The service refuses ${method} ${template} because of the rate limit (429). Retrying for up to ${durationText(longestRefusedMs - refusedMs)}.`;
 
 /**
  * The longest accepted Retry-After, in milliseconds: 16 periods of the lowest rate. A bucket gains

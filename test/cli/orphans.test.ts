@@ -293,9 +293,7 @@ test("the service is called within its rates, and long waits are announced", asy
   const calls = await box.calls();
   expect(calls.filter((call) => call === "GET /channels 200")).toHaveLength(3);
   expect(calls.filter((call) => call.endsWith("429"))).toEqual([]);
-  expect(said.join("\n")).toMatch(
-    /\d+ s left for GET \/channels, 1 call queued\n(.*\n)*.*GET \/channels, 1 call queued \(wait 2\)/,
-  );
+  expect(said.join("\n")).toMatch(/\d+ s left for GET \/channels, 1 call queued/);
 });
 
 test.each([

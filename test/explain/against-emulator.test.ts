@@ -5,13 +5,13 @@ import {
   type ExplainedAccount,
   explain,
   type MessageRoute,
-  setUpObjects,
 } from "../../cli/explain/explanation.js";
 import { objectInputs } from "../../cli/inventory/object-inputs.js";
 import { startEmulator } from "../../emulator/index.js";
 import { neutralVendor } from "../../provider/definition/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
+import { maySend, messageTypes } from "../../provider/resources/message-types.js";
 import { type Reply, Running } from "../emulator/running.js";
 import { callbackServer } from "../emulator-runtime/callback-server.js";
 import { conversationIn, message, messagesIn } from "../emulator-runtime/hub.js";
@@ -282,10 +282,14 @@ const walk = async (account: ExplainedAccount): Promise<void> => {
     expect((await send(messages)).status).toBe(202);
     wanted.push(...predicted(route, messages));
   };
-  for (const { from, type } of account.refused) {
-    const sender = senders[from][0];
-    expect((await send([message(conversation, sender, type)])).status).toBe(400);
-  }
+  // What no route carries is refused.
+  for (const [from, routes] of Map.groupBy(account.routes, (route) => route.from))
+    for (const type of messageTypes) {
+      const [sender] = senders[from];
+      const isCarried = routes.some(({ types }) => types.includes(type));
+      if (!maySend(sender, type) || isCarried) continue;
+      expect((await send([message(conversation, sender, type)])).status).toBe(400);
+    }
   for (const phase of ["bot", "agent"] as const) {
     const routes = account.routes.filter((route) => route.phase === phase);
     for (const route of routes.filter(({ leadsTo }) => leadsTo === undefined)) await take(route);
@@ -297,18 +301,17 @@ const walk = async (account: ExplainedAccount): Promise<void> => {
 };
 
 const check = async (objects: SetUpSnapshot): Promise<void> => {
-  const wire = setUpObjects(
-    resources.flatMap((definition) =>
-      (objects[definition.collection] ?? []).map((object) =>
-        objectInputs(definition, String(object.id), object, neutralVendor),
-      ),
+  const inputs = resources.flatMap((definition) =>
+    (objects[definition.collection] ?? []).map((object) =>
+      objectInputs(definition, String(object.id), object, neutralVendor),
     ),
   );
-  for (const account of explain(wire, "test").accounts) {
+  const { accounts } = explain(inputs, "test");
+  for (const account of accounts) {
     await put(objects);
     if (account.inUse) await walk(account);
     else {
-      const other = explain(wire, "test").accounts.find(
+      const other = accounts.find(
         ({ inUse, address, channel }) =>
           inUse && address === account.address && channel === account.channel,
       );

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { explainSetUp, explanationText } from "../../cli/explain/explain.js";
-import { explain, setUpObjects } from "../../cli/explain/explanation.js";
+import { explain } from "../../cli/explain/explanation.js";
 import { objectInputs } from "../../cli/inventory/object-inputs.js";
 import { startEmulator } from "../../emulator/index.js";
 import { neutralVendor } from "../../provider/definition/wire.js";
@@ -60,7 +60,7 @@ const explained = (changes?: Parameters<typeof shop>[0]) => {
       objectInputs(definition, String(wire.id), wire, neutralVendor),
     ),
   );
-  return explain(setUpObjects(inputs), "the account");
+  return explain(inputs, "the account");
 };
 
 test("the table says who gets what from whom, within 80 columns", () => {
