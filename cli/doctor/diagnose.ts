@@ -14,10 +14,11 @@ import { projectFile, readStackConfig } from "../pulumi/project-files.js";
 import { findProgram, hostLimits, inspectPulumi, isAtLeast } from "../pulumi/pulumi-cli.js";
 import { wrappedWords } from "../terminal/columns.js";
 import { checkConnection, checkProxy, skippedAfterToken } from "./service-checks.js";
+
 import {
   type CheckStatus,
   checkConfig,
-  checkEnvironmentNames,
+  checkNames,
   checkSchema,
   checkSetting,
   type DoctorCheck,
@@ -112,7 +113,7 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
     ...checkConfig(config, stack),
     ...each,
     ...(whole && "status" in whole ? [whole] : []),
-    checkEnvironmentNames(env),
+    checkNames(env, config.entries),
     checkProxy(env),
     ...connection,
   ];

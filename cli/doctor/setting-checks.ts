@@ -33,25 +33,6 @@ export const warn = result("warn");
 export const fail = result("fail");
 export const skipped = result("skipped");
 
-const variables = Object.values(settingTable).map(
-  ({ environment }) => `CONVERSATION_${environment}`,
-);
-
-/**
- * Variables that are nearly those of settings: nothing reads them, and nothing else would report
- * that.
- */
-export const checkEnvironmentNames = (env: NodeJS.ProcessEnv): DoctorCheck => {
-  const name = "environment";
-  const typos = Object.keys(env).flatMap((variable) => {
-    const isKnown = !env[variable] || variables.includes(variable);
-    const meant = isKnown ? undefined : nearestWord(variable, variables);
-    return meant === undefined ? [] : [`${variable} is not a setting: did you mean ${meant}?`];
-  });
-  if (typos.length === 0) return ok(name, "no misspelled variables");
-  return warn(name, typos.join(" "), "Use the correct name.");
-};
-
 const howToSet = ({ key, environment, config }: SettingDescription): string =>
   ["Set", `${environment},`, "or run: pulumi config set", configOption(key), config, "<value>"]
     .filter(Boolean)
@@ -94,41 +75,37 @@ const ownKey = (key: string): { readonly start: string; readonly last: string } 
 };
 
 /** The setting that a full key such as `conversation:staging.baseUrl` names, if any. */
-export const settingFor = (key: string): SettingKey | undefined => {
+const settingFor = (key: string): SettingKey | undefined => {
   const last = ownKey(key)?.last ?? "";
   return isSettingKey(last) ? last : undefined;
 };
 
-/**
- * The key that a misspelled one was most likely meant to be: it differs in case and at most two
- * characters.
- */
-export const meantKey = (key: string): string | undefined => {
-  const own = ownKey(key);
-  if (!own || isSettingKey(own.last)) return undefined;
-  const meant = nearestWord(own.last, settingKeys);
-  return meant && `${own.start}${meant}`;
-};
+const variables = Object.values(settingTable).map(
+  ({ environment }) => `CONVERSATION_${environment}`,
+);
 
 type Entries = StackConfig["entries"];
 
-const forStack = (stack: string | undefined): string => (stack ? ` --stack ${stack}` : "");
-
-/** Keys in our namespace that are no settings, and the settings that were meant. */
-export const checkConfigKeys = (entries: Entries, stack?: string): DoctorCheck => {
-  const name = "config-keys";
-  const keys = [...entries.keys()].filter((key) => ownKey(key) && !settingFor(key));
-  const typos = keys.filter((key) => meantKey(key) !== undefined);
-  if (typos.length > 0)
-    return warn(
-      name,
-      typos.map((key) => `${key} is not a setting: did you mean ${meantKey(key)}?`).join(" "),
-      `Use the correct name, and then run: ${typos
-        .map((key) => `pulumi config rm ${key}${forStack(stack)}`)
-        .join("; ")}`,
-    );
-  // A program, or a project called conversation, may keep values of its own there.
-  return ok(name, keys.length > 0 ? `ignored (not settings): ${keys.join(", ")}` : "all known");
+/**
+ * Variables, and keys in our namespace, that are nearly those of settings: nothing reads them, and
+ * nothing else would report that. A program may keep other values there.
+ */
+export const checkNames = (env: NodeJS.ProcessEnv, entries: Entries = new Map()): DoctorCheck => {
+  const name = "names";
+  const misspelled = (start: string, last: string, known: readonly string[]) => {
+    const meant = known.includes(last) ? undefined : nearestWord(last, known);
+    if (meant === undefined) return [];
+    return [`${start}${last} is not a setting: did you mean ${start}${meant}?`];
+  };
+  const typos = [
+    ...Object.keys(env).flatMap((variable) => misspelled("", variable, variables)),
+    ...[...entries.keys()].flatMap((key) => {
+      const own = ownKey(key);
+      return own ? misspelled(own.start, own.last, settingKeys) : [];
+    }),
+  ];
+  if (typos.length === 0) return ok(name, "no misspelled variables or configuration keys");
+  return warn(name, typos.join(" "), "Use the correct name.");
 };
 
 const holdsPassword = (text: string): boolean =>
@@ -145,7 +122,8 @@ export const checkConfigSecrets = (entries: Entries, stack?: string): DoctorChec
   const name = "config-secrets";
   const exposed = [...entries].flatMap(([key, entry]) => (isExposed(key, entry) ? [key] : []));
   if (exposed.length === 0) return ok(name, "none in plain text");
-  const commands = exposed.map((key) => `pulumi config set --secret ${key}${forStack(stack)}`);
+  const of = stack ? ` --stack ${stack}` : "";
+  const commands = exposed.map((key) => `pulumi config set --secret ${key}${of}`);
   const secrets = exposed.length === 1 ? "the secret" : "the secrets";
   return warn(
     name,
@@ -154,26 +132,18 @@ export const checkConfigSecrets = (entries: Entries, stack?: string): DoctorChec
   );
 };
 
-const absentAdvice =
-  "Run the command in a Pulumi project folder, with pulumi on PATH. To check only the environment, omit --stack.";
-
-/** The stack's configuration as a whole: was it read, are its keys known, are its secrets encrypted? */
+/** The stack's configuration as a whole: was it read, are its secrets encrypted? */
 export const checkConfig = (config: StackConfig, stack?: string): readonly DoctorCheck[] => {
   const name = "stack-config";
   const { absent, unread, entries } = config;
-  // Someone who names a stack wants to know about that stack: the environment alone is no answer.
-  const missing = stack === undefined ? warn : fail;
-  if (absent !== undefined && stack === undefined)
-    return [skipped(name, `${absent}: only the environment was checked`)];
-  if (absent !== undefined)
-    return [fail(name, `cannot read the stack ${stack}: ${absent}`, absentAdvice)];
-  if (unread !== undefined) {
-    const message = `cannot read the stack's configuration: ${unread}`;
-    const advice = `${stackAdvice(unread)} Only the environment was checked.`;
-    return [missing(name, message, advice)];
+  const why = absent ?? unread;
+  if (why !== undefined) {
+    // Someone who names a stack wants to know about that stack: the environment alone is no answer.
+    const judge = stack !== undefined ? fail : absent === undefined ? warn : skipped;
+    const advice = absent === undefined ? stackAdvice(why) : "";
+    return [judge(name, `not read: ${why}; only the environment was checked`, advice)];
   }
   const own = [...entries.keys()].filter((key) => settingFor(key) !== undefined).length;
   const read = ok(name, `${withCount(own, "setting")} in ${stack ?? "the selected stack"}`);
-  if (entries.size === 0) return [read];
-  return [read, checkConfigKeys(entries, stack), checkConfigSecrets(entries, stack)];
+  return entries.size === 0 ? [read] : [read, checkConfigSecrets(entries, stack)];
 };

@@ -3,14 +3,9 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { diagnose, doctorReport } from "../../cli/doctor/diagnose.js";
 import { checkClock, checkProxy, checkScopes } from "../../cli/doctor/service-checks.js";
-import {
-  checkConfigKeys,
-  checkConfigSecrets,
-  checkEnvironmentNames,
-  checkSetting,
-  meantKey,
-  settingFor,
-} from "../../cli/doctor/setting-checks.js";
+
+import { checkConfigSecrets, checkNames, checkSetting } from "../../cli/doctor/setting-checks.js";
+
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { configEntries, stackAdvice } from "../../cli/pulumi/project-files.js";
 import { startEmulator } from "../../emulator/index.js";
@@ -144,44 +139,22 @@ const entries = (values: Readonly<Record<string, string | { secure: string }>>) 
 
 test.each(keys)("%s is known, in a profile too, and meant in another case or cut short", (key) => {
   for (const start of ["conversation:", "conversation:staging."]) {
-    expect(settingFor(start + key)).toBe(key);
-    expect(meantKey(start + key)).toBeUndefined();
+    expect(checkNames({}, entries({ [start + key]: "x" })).status).toBe("ok");
     const wrong = [key.toUpperCase(), key.slice(1)].filter((text) => text !== key);
-    for (const typo of wrong) expect(meantKey(start + typo)).toBe(start + key);
+    for (const typo of wrong)
+      expect(checkNames({}, entries({ [start + typo]: "x" }))).toMatchObject({
+        status: "warn",
+        message: `${start + typo} is not a setting: did you mean ${start + key}?`,
+      });
   }
 });
 
 test.each(["conversation:greeting", "conversation:staging", "conversation:x", "aws:baseurl"])(
   "%s is nobody's typo",
   (key) => {
-    expect(meantKey(key)).toBeUndefined();
+    expect(checkNames({}, entries({ [key]: "x" })).status).toBe("ok");
   },
 );
-
-test("a key that is nearly a setting is a warning with the right one", () => {
-  const check = checkConfigKeys(
-    entries({ "conversation:baseurl": "x", "conversation:eu.scop": "y" }),
-    "dev",
-  );
-  expect(check).toMatchObject({
-    status: "warn",
-    message:
-      "conversation:baseurl is not a setting: did you mean conversation:baseUrl? " +
-      "conversation:eu.scop is not a setting: did you mean conversation:eu.scope?",
-  });
-  expect(check.advice).toContain("pulumi config rm conversation:baseurl --stack dev");
-});
-
-test("values that a program keeps in our namespace are named, not judged", () => {
-  const check = checkConfigKeys(
-    entries({ "conversation:greeting": "hello", "conversation:plan": "basic" }),
-  );
-  expect(check).toMatchObject({
-    status: "ok",
-    message: "ignored (not settings): conversation:greeting",
-  });
-  expect(checkConfigKeys(entries({ "aws:region": "x" }))).toMatchObject({ message: "all known" });
-});
 
 test("secrets in clear text are a warning with the command, without the secret", () => {
   const check = checkConfigSecrets(
@@ -428,7 +401,7 @@ test.each([
   ["CONVERSATION_CONTROL_URL", undefined],
   ["PATH", undefined],
 ])("the variable %s: %s is meant", (name, meant) => {
-  const { status, message } = checkEnvironmentNames({ [name]: "x" });
+  const { status, message } = checkNames({ [name]: "x" });
   expect(status).toBe(meant === undefined ? "ok" : "warn");
   if (meant) expect(message).toBe(`${name} is not a setting: did you mean ${meant}?`);
 });
