@@ -106,6 +106,7 @@ export const openStack = async (options: StackOptions): Promise<OpenStack> => {
     );
   const [document, names] = await Promise.all([exportStack(place, "clear"), namesFor(place)]);
   let config: Promise<StackConfig> | undefined;
+  let readLock: Promise<LockReader> | undefined;
   const readConfig = () => {
     config ??= readStackConfig(folder, env, stack);
     return config;
@@ -115,7 +116,10 @@ export const openStack = async (options: StackOptions): Promise<OpenStack> => {
     env,
     names,
     document,
-    readLock: await lockReader(place, names.project, names.stack),
+    readLock: async () => {
+      readLock ??= lockReader(place, names.project, names.stack);
+      return (await readLock)();
+    },
     readStates: async (scope) => statesAround(await exportStack(place), place, scope),
     readConfig,
     readSettings: async (asked = profile) => calledAccount((await readConfig()).source, asked),

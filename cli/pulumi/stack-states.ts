@@ -205,26 +205,22 @@ export const exportState = async (
 export interface OtherStackExport {
   readonly state: StackState;
   readonly document: StackExport;
-  /** Whether the secrets in it are in plain text. */
-  readonly isClear: boolean;
 }
 
 const otherFrom = async (
   place: PulumiPlace,
   secrets: "clear" | undefined,
 ): Promise<OtherStackExport | undefined> => {
-  const clear = await exportState(place, secrets);
-  const read = "document" in clear || !secrets ? clear : await exportState(place);
+  const read = await exportState(place, secrets);
   if ("reason" in read) return undefined;
   const { document } = read;
-  const state = stackStateOf(document, false, place.stack);
-  return { document, state, isClear: secrets !== undefined && read === clear };
+  return { document, state: stackStateOf(document, false, place.stack) };
 };
 
 /**
  * Exports all stacks except the requested one, as far as they can be read.
  *
- * @param secrets `clear` for plain values, if the environment has what decrypts them
+ * @param secrets `clear` for plain values: then those that the environment cannot decrypt are unread
  */
 export const exportOtherStacks = async (
   { stack: asked, ...anyStack }: PulumiPlace,

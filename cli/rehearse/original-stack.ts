@@ -1,5 +1,3 @@
-import type { JsonObject } from "../../provider/kernel/json.js";
-import { providerToken } from "../../provider/kernel/pulumi.js";
 import type { StackStates } from "../../provider/lifecycle/stack-states.js";
 import { ownSettings } from "../../provider/service/emulated-settings.js";
 import { describeSettings, type SettingSource } from "../../provider/service/settings.js";
@@ -13,12 +11,7 @@ import {
   type StackExport,
   type StateResource,
 } from "../pulumi/stack-documents.js";
-import {
-  exportOtherStacks,
-  type OtherStackExport,
-  stackStateOf,
-  statesOf,
-} from "../pulumi/stack-states.js";
+import { exportOtherStacks, stackStateOf, statesOf } from "../pulumi/stack-states.js";
 
 /** Everything that is copied of a stack; the stack itself never changes. */
 export interface OriginalStack {
@@ -28,10 +21,14 @@ export interface OriginalStack {
   readonly config: ReadonlyMap<string, ConfigEntry>;
   readonly source: SettingSource;
   /** The other stacks of the backend that a run may look at. */
-  readonly others: readonly OtherStack[];
+  readonly others: readonly StackExport[];
   /** The content of the states of all stacks in the backend. */
   readonly states: StackStates;
 }
+
+/** A run looks at the outputs of other stacks, and at whose an object is. */
+const isOfInterest = ({ type, outputs = {} }: StateResource): boolean =>
+  isOurType(type) || (type === "pulumi:pulumi:Stack" && Object.keys(outputs).length > 0);
 
 /**
  * Reads state, configuration, and the states beside it.
@@ -47,9 +44,10 @@ export const readOriginal = async (stack: OpenStack): Promise<OriginalStack> => 
     );
   const own = stackStateOf(document, true, place.stack);
   const { stacks, complete } = await exportOtherStacks(place, own, "clear");
+  const documents = stacks.map(({ document: other }) => other);
   return {
     ...{ stack, document, config: config.entries, source: config.source },
-    others: stacks.flatMap((other) => partsOf(other) ?? []),
+    others: documents.filter((other) => resourcesInState(other).some(isOfInterest)),
     states: statesOf(
       own,
       stacks.map(({ state }) => state),
@@ -87,41 +85,4 @@ export const withoutWaysOut = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
 export const configWithoutWaysOut = (config: OriginalStack["config"]): OriginalStack["config"] => {
   const none: ConfigEntry = { text: "", secret: false };
   return new Map([...config].map(([key, entry]) => [key, ourEntry.test(key) ? none : entry]));
-};
-
-/** A stack beside the one that is rehearsed, reduced to what a run may need of it. */
-interface OtherStack {
-  /** As in its URNs. */
-  readonly project: string;
-  readonly stack: string;
-  /** What it holds, and its outputs. */
-  readonly resources: readonly StateResource[];
-}
-
-const only = (values: JsonObject = {}, names: readonly string[]): JsonObject =>
-  Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name)));
-
-/** What shows whose an object is, as its owner decides what a run may do with it. */
-const heldAlone = (resource: StateResource): StateResource => {
-  const { urn, type, id, custom, external, provider = "" } = resource;
-  const isOfPlugin = provider.includes(`::${providerToken}::`);
-  return {
-    ...{ urn, type, id, custom, external, ...(isOfPlugin ? { provider } : {}) },
-    inputs: only(resource.inputs, ["owner", "ownership"]),
-    outputs: only(resource.outputs, ["owner", "serial"]),
-  };
-};
-
-/** Undefined for a stack that a run has no reason to look at. */
-const partsOf = ({ document, isClear }: OtherStackExport): OtherStack | undefined => {
-  const resources = resourcesInState(document);
-  const [, stack, project] = /^urn:pulumi:(.+?)::(.+?)::/.exec(resources[0]?.urn ?? "") ?? [];
-  if (!project || !stack) return undefined;
-  const roots = resources.filter(
-    ({ type, outputs = {} }) =>
-      isClear && type === "pulumi:pulumi:Stack" && Object.keys(outputs).length > 0,
-  );
-  const held = resources.filter(({ type }) => isOurType(type) || type === providerToken);
-  const kept = [...roots, ...held.map(heldAlone)];
-  return kept.length > 0 ? { project, stack, resources: kept } : undefined;
 };

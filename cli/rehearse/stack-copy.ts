@@ -15,6 +15,7 @@ import {
   type StateResource,
   stackExportIn,
 } from "../pulumi/stack-documents.js";
+import { stackStateOf } from "../pulumi/stack-states.js";
 import { configWithoutWaysOut, type OriginalStack, withoutWaysOut } from "./original-stack.js";
 
 interface CopyOptions {
@@ -93,11 +94,10 @@ export class CopiedStack {
     // Organizations have stacks of equal names; the copy has one organization.
     const copied = new Set([`${project}/${stack}`]);
     for (const other of this.original.others) {
-      const name = `${other.project}/${other.stack}`;
-      if (copied.has(name)) continue;
-      copied.add(name);
-      const cwd = await this.#create(other.project, other.stack);
-      await this.#putResources(cwd, other.stack, other.resources);
+      const { project: of, name } = stackStateOf(other, false);
+      if (!of || !name || copied.has(`${of}/${name}`)) continue;
+      copied.add(`${of}/${name}`);
+      await this.#putResources(await this.#create(of, name), name, resourcesInState(other));
     }
     await this.detach(detached);
   }
