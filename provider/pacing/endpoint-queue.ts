@@ -73,6 +73,7 @@ export class EndpointQueue {
   readonly #waiting: Call[] = [];
   #arrivals = 0;
   #underWay = 0;
+  #sentAt = Number.NEGATIVE_INFINITY;
   /**
    * Maximum number of calls in progress. Only an answer shows whether a full bucket is as full as
    * assumed, so one call is sent at first, and one more with every call that succeeds.
@@ -129,22 +130,32 @@ export class EndpointQueue {
     try {
       for (;;) {
         if (signal?.aborted) throw this.#cancelled(call);
-        if (this.#waiting[0] !== call || this.#underWay >= this.#window) {
+        if (this.#waiting[0] !== call) {
           await this.#pause(call);
           continue;
         }
-        const heldMs = this.#heldUntil - this.#options.clock.now();
+        const now = this.#options.clock.now();
+        const answerMs = this.#answerDueAt() - now;
+        const heldMs = Math.max(answerMs, this.#heldUntil - now);
         const waitMs = heldMs > 0 ? heldMs : await this.#takeToken();
         if (waitMs <= 0) break;
-        this.#announce(waitMs);
+        // An expected answer may end the wait at any time.
+        if (answerMs <= 0) this.#announce(waitMs);
         await this.#pause(call, waitMs);
       }
       this.#underWay += 1;
+      this.#sentAt = this.#options.clock.now();
     } finally {
       signal?.removeEventListener("abort", wake);
       this.#waiting.splice(this.#waiting.indexOf(call), 1);
       this.#waiting[0]?.wake();
     }
+  }
+
+  /** A call that hangs does not hold up the endpoint: after a period, the next one is due anyway. */
+  #answerDueAt(): number {
+    if (this.#underWay < this.#window) return Number.NEGATIVE_INFINITY;
+    return this.#sentAt + (this.limit.periodMs || Number.POSITIVE_INFINITY);
   }
 
   /** Waits until the call is woken, or the time is over. */

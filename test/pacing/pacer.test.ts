@@ -46,6 +46,14 @@ test("only the endpoint that is out of tokens waits", async () => {
   expect(fast.wallMs).toBeLessThanOrEqual(500);
 });
 
+test("a call that hangs holds up the others for a period only", async () => {
+  const time = new VirtualTime();
+  const pace = pacer(time, { limits: () => ({ rate: 5, burst: 15 }) });
+  void pace(create, () => time.sleep(60_000).then(() => ok));
+  const { wallMs } = await makeCalls(time, pace, 1, async () => ok);
+  expect(wallMs).toBeLessThanOrEqual(250);
+});
+
 test.each([
   ["1", 1],
   ["60", 60],
@@ -180,7 +188,7 @@ test("a bucket that holds two makes up for timers that are late, and for a long 
   });
   const line = { roundTripMs: 2, jitterMs: 1 };
   const { wallMs } = await makeCalls(time, pace, 602, calling(time, bucket, line));
-  expect(wallMs).toBeLessThanOrEqual(20_000 * 1.03);
+  expect(wallMs).toBeLessThanOrEqual(20_000 * 1.05);
 });
 
 /** A pacer that knows no plan, and what it takes it for. */
