@@ -23,7 +23,7 @@ import { lifecycle } from "../lifecycle/index.js";
 import type { Run } from "../lifecycle/run.js";
 import { resources } from "../resources/index.js";
 import { Empty, messages, structOf, valuesOf } from "./protocol.js";
-import { givenInputs, plainValues, sealedValues } from "./values.js";
+import { type GivenInputs, givenInputs, plainValues, sealedValues } from "./values.js";
 
 /** What a provider's configuration determines for its process. */
 export interface ConfiguredRun {
@@ -70,31 +70,17 @@ const ownerBy = (
   return ownership && ownerOf(ownership, parentTypes(urn), name);
 };
 
-const { AutonamingOptions } = messages.CheckRequest;
-
-/** The name that a resource gets if its program gives none, as the user's settings want it. */
-const automaticName = (
-  request: Messages.CheckRequest,
-  { kind }: Definition,
-  owner = "",
-): string | undefined => {
-  const wanted = request.getAutonaming();
-  if (wanted?.getMode() === AutonamingOptions.Mode.DISABLE) return undefined;
-  const { name } = urnParts(request.getUrn());
-  return filledText(wanted?.getProposedName()) ?? autoName({ kind, owner, name });
-};
-
 /** What the lifecycle wants to know beside the program's own inputs. */
 const addedInputs = (
-  request: Messages.CheckRequest,
+  urn: string,
   definition: Definition,
   owner: string | undefined,
-  values: JsonObject,
-  marked: JsonObject,
+  { values, marked }: GivenInputs,
 ): JsonObject => {
   const { key, isAutomatic } = namingOf(definition);
   const isNamed = values[key] !== undefined && values[key] !== null;
-  const name = isAutomatic && !isNamed ? automaticName(request, definition, owner) : undefined;
+  const naming = { kind: definition.kind, owner: owner ?? "", name: urnParts(urn).name };
+  const name = isAutomatic && !isNamed ? autoName(naming) : undefined;
   return objectOf([
     ["owner", owner],
     ["autoName", name],
@@ -126,32 +112,28 @@ export const checkResponse = (
 const heldValues = (outputs: JsonObject, inputs: JsonObject): JsonObject =>
   inputs.owner === undefined ? outputs : { owner: inputs.owner, ...outputs };
 
-/** A property that an update changes. */
-interface PropertyChange {
-  readonly name: string;
-  readonly kind: "add" | "delete" | "update";
-}
+const { ADD, DELETE, UPDATE } = messages.PropertyDiff.Kind;
 
 /**
  * Returns the properties whose meaning to the service differs between two declarations of a
- * resource. For example, a different order in an unordered list is not a change. Includes the
- * resource's options. Pulumi itself shows what differs inside a property.
+ * resource, and how they change. For example, a different order in an unordered list is not a
+ * change. Includes the resource's options. Pulumi itself shows what differs inside a property.
  */
 const propertyChanges = (
   { fields }: Definition,
   before: JsonObject,
   after: JsonObject,
-): readonly PropertyChange[] => {
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  names.delete("__provider");
-  return [...names].flatMap((name): readonly PropertyChange[] => {
+): ReadonlyMap<string, Messages.PropertyDiff.Kind> => {
+  const changes = new Map<string, Messages.PropertyDiff.Kind>();
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const [from, to] = [memberOf(before, name), memberOf(after, name)];
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (isDeepStrictEqual(from, to) || (field && sameValue(field, from, to))) return [];
-    if (isThere(from) && isThere(to)) return [{ name, kind: "update" }];
-    if (isThere(from)) return [{ name, kind: "delete" }];
-    return isThere(to) ? [{ name, kind: "add" }] : [];
-  });
+    if (isDeepStrictEqual(from, to) || (field && sameValue(field, from, to))) continue;
+    if (isThere(from)) changes.set(name, isThere(to) ? UPDATE : DELETE);
+    else if (isThere(to)) changes.set(name, ADD);
+  }
+  changes.delete("__provider");
+  return changes;
 };
 
 /** Outputs that nobody knows before the service has answered. */
@@ -202,10 +184,10 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
     if (refusal) throw new ConversationError("OWNED_ELSEWHERE", refusal);
     const news = Object.entries(valuesOf(request.getNews()));
     const program = objectOf(news.filter(([name]) => !reserved.includes(name)));
-    const { values, marked, faults } = givenInputs(definition, program);
-    if (faults.length > 0) return checkResponse(program, faults);
-    const added = addedInputs(request, definition, owner(olds), values, marked);
-    const { inputs, failures } = await life.check(olds, { ...values, ...added });
+    const given = givenInputs(definition, program);
+    if (given.faults.length > 0) return checkResponse(program, given.faults);
+    const added = addedInputs(request.getUrn(), definition, owner(olds), given);
+    const { inputs, failures } = await life.check(olds, { ...given.values, ...added });
     return checkResponse(
       sealedValues(definition, inputs),
       failures.map(({ reason }) => reason),
@@ -223,19 +205,18 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
     // The pointer of dynamic resources: without it the lifecycle would write an old state anew.
     const { changes } = await life.diff(request.getId(), { __provider: "", ...held }, news);
     const response = new messages.DiffResponse();
-    const byInputs = changes === false ? [] : propertyChanges(definition, inputs, news);
-    const found =
-      byInputs.length > 0 || !changes ? byInputs : propertyChanges(definition, outputs, news);
-    response.setChanges(changes || byInputs.length > 0 ? DIFF_SOME : DIFF_NONE);
+    const byInputs = propertyChanges(definition, changes === false ? news : inputs, news);
+    const isByInputs = byInputs.size > 0 || !changes;
+    const found = isByInputs ? byInputs : propertyChanges(definition, outputs, news);
+    response.setChanges(changes || byInputs.size > 0 ? DIFF_SOME : DIFF_NONE);
     response.setHasdetaileddiff(true);
-    const { ADD, DELETE, UPDATE } = messages.PropertyDiff.Kind;
-    for (const { name, kind } of found) {
+    for (const [name, kind] of found) {
       const change = new messages.PropertyDiff();
-      change.setKind({ add: ADD, delete: DELETE, update: UPDATE }[kind]);
-      change.setInputdiff(found === byInputs);
+      change.setKind(kind);
+      change.setInputdiff(isByInputs);
       response.getDetaileddiffMap().set(name, change);
     }
-    response.setDiffsList(found.map(({ name }) => name));
+    response.setDiffsList([...found.keys()]);
     response.setStablesList(["created"]);
     return response;
   };

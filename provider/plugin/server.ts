@@ -41,7 +41,6 @@ const providerMethods = () => {
     response.setAcceptSecrets(true);
     response.setAcceptResources(true);
     response.setAcceptOutputs(false);
-    response.setSupportsAutonamingConfiguration(true);
     return response;
   };
 
@@ -86,7 +85,6 @@ const providerMethods = () => {
     response.setAcceptresources(true);
     response.setAcceptoutputs(false);
     response.setSupportspreview(true);
-    response.setSupportsAutonamingConfiguration(true);
     return response;
   };
 

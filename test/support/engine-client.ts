@@ -32,13 +32,6 @@ export interface Reply {
   readonly error?: string;
 }
 
-/** The naming that the user's settings ask of the engine. */
-interface Naming {
-  readonly proposed: string;
-  /** 0 propose, 1 enforce, 2 disable. */
-  readonly mode: 0 | 1 | 2;
-}
-
 /** The inputs and the outputs of a resource in the state. */
 interface State {
   readonly inputs: Json;
@@ -107,12 +100,8 @@ export class EngineClient {
     return this.#call((done) => this.#client.cancel(new Empty(), done), nothing);
   }
 
-  check(urn: string, olds: Json, news: Json, naming?: Naming): Promise<Reply> {
-    const options = { ProposedName: naming?.proposed, Mode: naming?.mode };
-    const request = requestOf(messages.CheckRequest, {
-      ...{ Urn: urn, Olds: olds, News: news },
-      Autonaming: naming && requestOf(messages.CheckRequest.AutonamingOptions, options),
-    });
+  check(urn: string, olds: Json, news: Json): Promise<Reply> {
+    const request = requestOf(messages.CheckRequest, { Urn: urn, Olds: olds, News: news });
     return this.#call((done) => this.#client.check(request, done), checked);
   }
 

@@ -103,20 +103,6 @@ test("an automatic name is the one that the classes make, for the same ownership
   }
 });
 
-test("the user's settings propose, enforce or forbid automatic names; one that is there stays", async () => {
-  const at = urn("Participant", "bot");
-  for (const mode of [0, 1] as const) {
-    const naming = { proposed: "bot-by-the-user", mode };
-    expect((await plugin.check(at, {}, bot, naming)).inputs?.name).toBe("bot-by-the-user");
-    const olds = { ...bot, name: "bot-before" };
-    expect((await plugin.check(at, olds, bot, naming)).inputs?.name).toBe("bot-before");
-    const own = { ...bot, name: "mine" };
-    expect((await plugin.check(at, {}, own, naming)).inputs?.name).toBe("mine");
-  }
-  const off = await plugin.check(at, {}, bot, { proposed: "", mode: 2 });
-  expect(off.failures).toEqual([expect.stringMatching(/^name /)]);
-});
-
 test("what the program marks is marked for the life cycle, and sealed in inputs and outputs", async () => {
   const given = { ...web, displayName: secret("canary") };
   const inputs = await checked("web", given);
