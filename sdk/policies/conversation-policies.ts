@@ -207,19 +207,30 @@ const listSecrets = ({ type, props }: PolicyResource): readonly (readonly [strin
   });
 };
 
-/** The values in the lines of YAML or JSON, without their keys and quotes. */
-const listValues = ({ text }: StackFile): readonly string[] =>
-  text.split("\n").map((line) =>
-    line
-      .replace(/^\s*(-|[{\s]*["']?[\w:.-]+["']?\s*:)\s+/, "")
-      .replace(/[,\]}\s]+$/, "")
-      .replace(/^(["'])(.*)\1$/, "$2"),
-  );
+/** A text without what may follow a value in a line of YAML or JSON. */
+const trimValueEnd = (text: string): string => {
+  let end = text.length;
+  while (end > 0 && `,]} \t\r"'`.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+};
+
+/** Whether a secret is the whole of a value in a line of YAML or JSON. */
+const standsIn = ({ text }: StackFile, secret: string): boolean => {
+  const spellings = [secret, JSON.stringify(secret).slice(1, -1), secret.replaceAll("'", "''")];
+  const ends = spellings.map((spelling) => trimValueEnd(spelling.trim()));
+  return text.split("\n").some((line) => {
+    const trimmed = trimValueEnd(line);
+    return ends.some(
+      (end) =>
+        trimmed.endsWith(end) &&
+        ` \t:-,[{"'`.includes(trimmed.charAt(trimmed.length - end.length - 1)),
+    );
+  });
+};
 
 const clearInputs = (file: StackFile, resource: PolicyResource): readonly string[] => {
-  const values = new Set(listValues(file));
   const found = listSecrets(resource).filter(
-    ([, text]) => text.length >= leastLength && values.has(text),
+    ([, text]) => text.length >= leastLength && standsIn(file, text),
   );
   return [...new Set(found.map(([path]) => path))].map(
     (path) =>

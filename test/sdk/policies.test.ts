@@ -70,6 +70,7 @@ test.each([
   ['  shop:password: "tr0ub4dor&3"', 1],
   ['  {"password": "tr0ub4dor&3"},', 1],
   ["    - tr0ub4dor&3", 1],
+  ["  shop:password: xtr0ub4dor&3", 0],
   ["  shop:password:\n    secure: tr0ub4dor&3x", 0],
   ["  shop:note: not tr0ub4dor&3 at all", 0],
 ])("a stack file with %j: %d", (text, times) => {
