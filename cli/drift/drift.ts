@@ -4,8 +4,12 @@ import type { Printed } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { ownershipsOf } from "../../provider/kernel/pulumi.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
-import { stackMark, stackOfLabel } from "../../provider/lifecycle/ownership.js";
-import { type Properties, propertiesIn } from "../../provider/lifecycle/resource.js";
+import {
+  type Properties,
+  propertiesIn,
+  stackMark,
+  stackOfLabel,
+} from "../../provider/lifecycle/resource.js";
 import {
   type Inventory,
   type InventoryItem,

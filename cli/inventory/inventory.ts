@@ -2,14 +2,8 @@ import type { Definition } from "../../provider/definition/define.js";
 import { nameOnWire } from "../../provider/definition/kinds.js";
 import { asText } from "../../provider/kernel/json.js";
 import { ownershipsOf } from "../../provider/kernel/pulumi.js";
-import {
-  isCopy,
-  markOf,
-  markOn,
-  stackLabel,
-  stackMark,
-} from "../../provider/lifecycle/ownership.js";
-import { propertiesIn } from "../../provider/lifecycle/resource.js";
+import { isCopy, markOn } from "../../provider/lifecycle/ownership.js";
+import { markOf, propertiesIn, stackLabel, stackMark } from "../../provider/lifecycle/resource.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
 import type {
   Holding,

@@ -2,11 +2,10 @@ import { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
 import type { JsonObject, Printed } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
-import { connected } from "../../provider/lifecycle/account.js";
 import { usersAmong } from "../../provider/lifecycle/delete.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { objectTime } from "../../provider/lifecycle/ownership.js";
-import { kindInRun, resourceIn } from "../../provider/lifecycle/resource.js";
+import { connected, kindInRun, resourceIn } from "../../provider/lifecycle/resource.js";
 import { messageOf } from "../command.js";
 import {
   type AccountRead,

@@ -11,7 +11,7 @@ import {
   type NumberField,
   type TextField,
 } from "../../provider/definition/define.js";
-import { defaultIn, fieldsByWireName, membersOf } from "../../provider/definition/fields.js";
+import { fieldsByWireName, membersOf } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { HttpError } from "../http/exchange.js";
 import type { Switches } from "../service/switches.js";
@@ -221,7 +221,8 @@ class Validator {
       if (value !== undefined && !(value === null && isRequired))
         return [name, this.#field(field, value, errors.at(name))];
       if (isRequired) errors.at(name).report("missing");
-      return [name, defaultIn(field)];
+      const usual = "default" in field ? field.default : undefined;
+      return [name, usual ?? field.serviceDefault];
     });
     checkNames(values, (name) => known.has(name), errors);
     if (rule) checkRule(rule, values, errors);

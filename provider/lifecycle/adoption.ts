@@ -5,7 +5,6 @@ import type { JsonObject } from "../kernel/json.js";
 import { assertId } from "../kernel/object-id.js";
 import { ownCommand, withAdvice } from "../kernel/package.js";
 import { unknownValue } from "../kernel/pulumi.js";
-import { connected } from "./account.js";
 import {
   isThisResource,
   type KnownObjects,
@@ -17,7 +16,7 @@ import {
 } from "./ownership.js";
 import { assertNothingErased, type PutPlan, planPut } from "./put.js";
 import { describeObject, type Found, ownedElsewhere } from "./refusals.js";
-import { type Declared, labelOf, type Resource } from "./resource.js";
+import { connected, type Declared, labelOf, type Resource } from "./resource.js";
 import type { ObjectHolders, ResourceIdentity } from "./run.js";
 
 /**

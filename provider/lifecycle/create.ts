@@ -1,7 +1,6 @@
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
-import { inAccount } from "./account.js";
 import { findAdoptee } from "./adoption.js";
 import {
   assertNameFree,
@@ -19,7 +18,14 @@ import {
 } from "./ownership.js";
 import { asWritten, desiredBody, desiredObject, holdsFields } from "./put.js";
 import { describeObject } from "./refusals.js";
-import { assignObject, type Declared, outputsWith, recordOf, resourceIn } from "./resource.js";
+import {
+  assignObject,
+  type Declared,
+  inAccount,
+  outputsWith,
+  recordOf,
+  resourceIn,
+} from "./resource.js";
 import type { ObjectHolders, UnclearPost } from "./run.js";
 import { type MadeObject, removeUndeclared, takeOver } from "./update.js";
 

@@ -8,9 +8,8 @@ import { ownCommand } from "../kernel/package.js";
 import { ownerParts } from "../kernel/pulumi.js";
 import { resources } from "../resources/index.js";
 import type { WireObject } from "../service/lists.js";
-import { connected } from "./account.js";
 import { isHeld, isThisResource, originalMark } from "./ownership.js";
-import type { Declared, Resource } from "./resource.js";
+import { connected, type Declared, type Resource } from "./resource.js";
 import type { AccountSession, Decisions, ObjectHolders, ResourceIdentity } from "./run.js";
 import type { Holding, Mark, ResourceMark } from "./stack-states.js";
 

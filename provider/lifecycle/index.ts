@@ -5,13 +5,20 @@ import type { JsonObject } from "../kernel/json.js";
 import { withAdvice } from "../kernel/package.js";
 import { inertOutput } from "../kernel/text.js";
 import { foreignMessage, keepingSecret } from "../service/redaction.js";
-import { connected, inAccount } from "./account.js";
 import { importRefusal } from "./adoption.js";
 import { type CheckedInputs, check, type DiffResult, diff, findViolations } from "./check.js";
 import { type CreateResult, createObject } from "./create.js";
 import { deleteObject } from "./delete.js";
 import { lookUpObject, type ReadResult, read } from "./read.js";
-import { type KindInRun, kindInRun, propertiesIn, type Resource, resourceIn } from "./resource.js";
+import {
+  connected,
+  inAccount,
+  type KindInRun,
+  kindInRun,
+  propertiesIn,
+  type Resource,
+  resourceIn,
+} from "./resource.js";
 import type { Run } from "./run.js";
 import { ResourceInitFailed, updateObject } from "./update.js";
 

@@ -1,11 +1,10 @@
-import { hash, randomInt } from "node:crypto";
+import { randomInt } from "node:crypto";
 import { nameStem } from "../definition/automatic-name.js";
 import type { Definition } from "../definition/define.js";
 import { nameOnWire } from "../definition/kinds.js";
 import { sameMeaning } from "../definition/meaning.js";
 import { type ConversationError, isConversationError } from "../kernel/errors.js";
 import { isId } from "../kernel/object-id.js";
-import { ownerParts } from "../kernel/pulumi.js";
 import type { Collections } from "../service/collections.js";
 import type { Listing, WireObject } from "../service/lists.js";
 import {
@@ -16,60 +15,19 @@ import {
   takenByProgram,
   unreadableList,
 } from "./refusals.js";
-import { type Declared, labelOf, type Resource } from "./resource.js";
+import {
+  base36,
+  checksumOf,
+  type Declared,
+  labelOf,
+  type Resource,
+  serialLength,
+} from "./resource.js";
 import type { HeldObject, ObjectHolders } from "./run.js";
-import type { Holding, Mark, ResourceMark } from "./stack-states.js";
+import type { Holding, Mark } from "./stack-states.js";
 
 // Whose is an object? A state that contains it decides; then what this run has done; then its mark,
 // unless the object itself shows that it is a copy. Everything else is foreign.
-
-/** The first `length` characters of a string's SHA-256 hash. */
-export const digest = (text: string, length: number): string =>
-  hash("sha256", text).slice(0, length);
-
-const readable = (text: string): string => text.replace(/[^\w./@-]+/g, "_").slice(0, 80);
-
-/** The part that all marks of a stack share, derived from the ID of its `Ownership`. */
-export const stackMark = (ownership: string): string => digest(ownership, 8);
-
-/** The start of the label in each of a stack's marks, such as `shop/prod`. */
-export const stackLabel = (project: string, stack: string): string =>
-  readable(`${project}/${stack}`);
-
-/** The project and stack in a mark's label: `shop/prod` in `shop/prod kiosk`. */
-export const stackOfLabel = (label: string): string => label.split(" ")[0] ?? label;
-
-/** A resource's mark, without the parts that distinguish its objects. */
-export const markOf = (kind: string, owner: string): ResourceMark => {
-  const { project, stack, ownership, name } = ownerParts(owner);
-  return {
-    label: `${stackLabel(project, stack)} ${readable(name)}`,
-    stack: stackMark(ownership),
-    resource: digest(`${kind} ${owner}`, 12),
-  };
-};
-
-/** Characters of a serial, and of a checksum. */
-const serialLength = 11;
-
-const checksumLength = 4;
-
-/** A number in the given count of digits and letters. */
-const base36 = (value: number, length: number): string =>
-  Math.floor(value).toString(36).padStart(length, "0").slice(-length);
-
-/** A mark as text in a description. */
-export const markText = ({ label, stack, resource, serial, checksum }: Mark): string =>
-  `[pulumi: ${label} #${stack}-${resource}-${serial}${checksum}]`;
-
-/**
- * The number of characters that a resource's mark, which always has the same length, leaves for
- * other text in a field.
- *
- * @param max length of the field. Default: unlimited
- */
-export const roomBeside = (mark: ResourceMark, max = Number.POSITIVE_INFINITY): number =>
-  max - markText(markFor(mark, "0".repeat(serialLength), "")).length;
 
 /** The first part of a serial is a time, the rest is random. */
 const stampLength = 7;
@@ -89,21 +47,6 @@ export const newSerial = ({ now }: Pick<Collections, "now">): string => {
 
 /** The time at which a serial was generated, in milliseconds of the service's time. */
 const madeAt = (serial: string): number => Number.parseInt(serial.slice(0, stampLength), 36) * 1000;
-
-/** A service may return a name in another form of the same text. */
-const checksumOf = (serial: string, name: unknown): string => {
-  const text = `${serial} ${String(name ?? "")
-    .normalize("NFC")
-    .trim()}`;
-  return base36(Number.parseInt(digest(text, 12), 16) % 36 ** checksumLength, checksumLength);
-};
-
-/** A mark for the one object with this serial and name. */
-export const markFor = (mark: ResourceMark, serial: string, name: unknown): Mark => ({
-  ...mark,
-  serial,
-  checksum: checksumOf(serial, name),
-});
 
 const pattern =
   /\s?\[pulumi: ([^\]]{0,250}) #([0-9a-f]{8})-([0-9a-f]{12})(?:-([0-9a-z]{11})([0-9a-z]{4}))?\]$/;

@@ -14,9 +14,9 @@ import {
 import { isUnclear } from "../service/collections.js";
 import type { WireObject } from "../service/lists.js";
 import { settingLabel } from "../service/settings.js";
-import { markFor, markText, newSerial, readMark, readWholeObject, seeObject } from "./ownership.js";
+import { newSerial, readMark, readWholeObject, seeObject } from "./ownership.js";
 import { describeObject, type Found } from "./refusals.js";
-import type { Declared, ObjectRecord, Resource } from "./resource.js";
+import { type Declared, markFor, markText, type ObjectRecord, type Resource } from "./resource.js";
 
 /** The intended content of a resource's object in the service. */
 interface DesiredObject {

@@ -8,9 +8,9 @@ import type { JsonObject } from "../kernel/json.js";
 import { assertId, isId } from "../kernel/object-id.js";
 import { holdsUndisclosed } from "../kernel/pulumi.js";
 import type { WireObject } from "../service/lists.js";
-import { connected } from "./account.js";
 import { objectTime, originalMark, readMark } from "./ownership.js";
 import {
+  connected,
   type Declared,
   type ObjectRecord,
   outputsWith,

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Definition, Fields } from "../definition/define.js";
 import {
   changeFieldSecrets,
@@ -14,6 +15,7 @@ import {
   textAt,
   withoutUndefined,
 } from "../kernel/json.js";
+import { assertNode } from "../kernel/node-version.js";
 import {
   environmentSecretsIn,
   ownerParts,
@@ -25,11 +27,12 @@ import {
   withEnvironmentSecrets,
 } from "../kernel/pulumi.js";
 import type { WireObject } from "../service/lists.js";
+import { assertDistinctProfiles } from "../service/settings.js";
 import type { AccountSession, HeldObject, ResourceIdentity, Run } from "./run.js";
-import type { ResourceMark } from "./stack-states.js";
+import type { Mark, ResourceMark } from "./stack-states.js";
 
-// A resource: the engine's values, split into their parts; resolved, for the steps of a call; and
-// joined again, for the state.
+// A resource: the engine's values, split into their parts; resolved, for the steps of a call; with its
+// account and the mark of its objects; and joined again, for the state.
 
 /** A resource's values: the fields of its kind, and the options that every resource has. */
 export interface Properties {
@@ -181,6 +184,107 @@ export interface Declared extends Resource, AccountSession {
    */
   readonly isMarked: boolean;
 }
+
+/**
+ * Returns a profile's session, which is created on first use so that a run without changes needs
+ * neither settings nor a token.
+ */
+export const openSession = (run: Run, profile?: string): Promise<AccountSession> => {
+  const { sessions } = run;
+  const known = sessions.get(profile);
+  if (known) return known;
+  const made = (async () => {
+    assertNode();
+    assertDistinctProfiles(profile, sessions.keys());
+    return run.connect(profile);
+  })();
+  sessions.set(profile, made);
+  // A failure to connect is not cached: the next call reads the settings again.
+  made.catch(() => sessions.delete(profile));
+  return made;
+};
+
+/** Returns the resource together with the account that its settings specify. */
+export const connected = async (resource: Resource): Promise<Declared> =>
+  inAccount(resource, await openSession(resource.run, resource.properties.profile));
+
+/** Returns a resource together with the account of a session. */
+export const inAccount = (resource: Resource, { settings, service }: AccountSession): Declared => {
+  const { definition, properties } = resource;
+  const { owner, fields } = properties;
+  const { description: field } = definition.fields;
+  const ownMark = owner === undefined ? undefined : markOf(definition.kind, owner);
+  const room = ownMark && field?.type === "text" ? roomBeside(ownMark, field.max) : -1;
+  const isOn = settings.ownershipMark === "description" && field?.type === "text";
+  const mark = isOn ? ownMark : undefined;
+  const { description } = fields;
+  const beside = typeof description === "string" && description ? description.length + 1 : 0;
+  const isMarked = mark !== undefined && beside <= room;
+  return { ...resource, settings, service, ownMark, mark, room, isMarked };
+};
+
+/** The first `length` characters of a string's SHA-256 hash. */
+export const digest = (text: string, length: number): string =>
+  hash("sha256", text).slice(0, length);
+
+const readable = (text: string): string => text.replace(/[^\w./@-]+/g, "_").slice(0, 80);
+
+/** The part that all marks of a stack share, derived from the ID of its `Ownership`. */
+export const stackMark = (ownership: string): string => digest(ownership, 8);
+
+/** The start of the label in each of a stack's marks, such as `shop/prod`. */
+export const stackLabel = (project: string, stack: string): string =>
+  readable(`${project}/${stack}`);
+
+/** The project and stack in a mark's label: `shop/prod` in `shop/prod kiosk`. */
+export const stackOfLabel = (label: string): string => label.split(" ")[0] ?? label;
+
+/** A resource's mark, without the parts that distinguish its objects. */
+export const markOf = (kind: string, owner: string): ResourceMark => {
+  const { project, stack, ownership, name } = ownerParts(owner);
+  return {
+    label: `${stackLabel(project, stack)} ${readable(name)}`,
+    stack: stackMark(ownership),
+    resource: digest(`${kind} ${owner}`, 12),
+  };
+};
+
+/** Characters of a serial, and of a checksum. */
+export const serialLength = 11;
+
+const checksumLength = 4;
+
+/** A number in the given count of digits and letters. */
+export const base36 = (value: number, length: number): string =>
+  Math.floor(value).toString(36).padStart(length, "0").slice(-length);
+
+/** A mark as text in a description. */
+export const markText = ({ label, stack, resource, serial, checksum }: Mark): string =>
+  `[pulumi: ${label} #${stack}-${resource}-${serial}${checksum}]`;
+
+/**
+ * The number of characters that a resource's mark, which always has the same length, leaves for
+ * other text in a field.
+ *
+ * @param max length of the field. Default: unlimited
+ */
+export const roomBeside = (mark: ResourceMark, max = Number.POSITIVE_INFINITY): number =>
+  max - markText(markFor(mark, "0".repeat(serialLength), "")).length;
+
+/** A service may return a name in another form of the same text. */
+export const checksumOf = (serial: string, name: unknown): string => {
+  const text = `${serial} ${String(name ?? "")
+    .normalize("NFC")
+    .trim()}`;
+  return base36(Number.parseInt(digest(text, 12), 16) % 36 ** checksumLength, checksumLength);
+};
+
+/** A mark for the one object with this serial and name. */
+export const markFor = (mark: ResourceMark, serial: string, name: unknown): Mark => ({
+  ...mark,
+  serial,
+  checksum: checksumOf(serial, name),
+});
 
 /**
  * Returns values for the state: inputs, or outputs if there is a record. Every secret is in the

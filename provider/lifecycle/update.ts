@@ -1,8 +1,6 @@
 import { changeFieldSecrets } from "../definition/fields.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
-
-import { inAccount } from "./account.js";
 import {
   findLeftovers,
   readWholeObject,
@@ -16,6 +14,7 @@ import { type Found, ownedElsewhere, takenByProgram } from "./refusals.js";
 import {
   assignObject,
   type Declared,
+  inAccount,
   labelOf,
   type ObjectRecord,
   outputsWith,

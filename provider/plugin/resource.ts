@@ -18,8 +18,8 @@ import {
   unknownValue,
   urnParts,
 } from "../kernel/pulumi.js";
-import { openSession } from "../lifecycle/account.js";
 import { lifecycle } from "../lifecycle/index.js";
+import { openSession } from "../lifecycle/resource.js";
 import type { Run } from "../lifecycle/run.js";
 import { resources } from "../resources/index.js";
 import { Empty, messages, structOf, valuesOf } from "./protocol.js";

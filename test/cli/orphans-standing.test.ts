@@ -4,7 +4,7 @@ import { judgeObjects } from "../../cli/inventory/inventory.js";
 import { orphanStanding } from "../../cli/orphans/orphans.js";
 import { statesOf } from "../../cli/pulumi/stack-states.js";
 import { namingOf } from "../../provider/definition/kinds.js";
-import { markFor, markOf, markText } from "../../provider/lifecycle/ownership.js";
+import { markFor, markOf, markText } from "../../provider/lifecycle/resource.js";
 import type { Holding, StackState } from "../../provider/lifecycle/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf } from "../emulator/running.js";

@@ -1,4 +1,5 @@
-import { markOf, readMark } from "../../provider/lifecycle/ownership.js";
+import { readMark } from "../../provider/lifecycle/ownership.js";
+import { markOf } from "../../provider/lifecycle/resource.js";
 import type { Mark } from "../../provider/lifecycle/stack-states.js";
 import type { Live, LiveObject } from "./console.js";
 import { type ModelSetting, modelResources, type Name, type Up } from "./scenario.js";

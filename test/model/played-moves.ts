@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { bodyOf } from "../../provider/definition/wire.js";
-import { markOf, readMark } from "../../provider/lifecycle/ownership.js";
+import { readMark } from "../../provider/lifecycle/ownership.js";
+import { markOf } from "../../provider/lifecycle/resource.js";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService } from "../../provider/service/connect.js";

@@ -1,6 +1,7 @@
 import { deletionOrder } from "../../provider/definition/kinds.js";
 import { bodyOf } from "../../provider/definition/wire.js";
-import { markOn, markText, readMark, stackMark } from "../../provider/lifecycle/ownership.js";
+import { markOn, readMark } from "../../provider/lifecycle/ownership.js";
+import { markText, stackMark } from "../../provider/lifecycle/resource.js";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { resources } from "../../provider/resources/index.js";
 import { connectService, type Service } from "../../provider/service/connect.js";

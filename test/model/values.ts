@@ -1,4 +1,4 @@
-import { markFor, markOf, markText } from "../../provider/lifecycle/ownership.js";
+import { markFor, markOf, markText } from "../../provider/lifecycle/resource.js";
 import { isPlace, type ModelResource, modelResources, type Name } from "./scenario.js";
 
 type Json = Record<string, unknown>;

@@ -1,5 +1,6 @@
 import { bodyOf } from "../../provider/definition/wire.js";
-import { markOf, readMark } from "../../provider/lifecycle/ownership.js";
+import { readMark } from "../../provider/lifecycle/ownership.js";
+import { markOf } from "../../provider/lifecycle/resource.js";
 import type { Settings } from "../../provider/service/settings.js";
 import { humanText, memberAt, saysAll } from "./by-hand.js";
 import type { Live, LiveObject } from "./console.js";

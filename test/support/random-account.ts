@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { markFor, markOf, markText, newSerial } from "../../provider/lifecycle/ownership.js";
+import { newSerial } from "../../provider/lifecycle/ownership.js";
+import { markFor, markOf, markText } from "../../provider/lifecycle/resource.js";
 import { oddCanary, oddId } from "./odd-account.js";
 
 /** An object as a service sends it, or might. */
