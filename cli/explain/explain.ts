@@ -99,13 +99,13 @@ export const explainSetUp = async (
 ): Promise<{ readonly explanation: Explanation; readonly isIncomplete: boolean }> => {
   const { profile } = options;
   const title = profile ? accountTitle(profile) : "the account";
-  const { objects, notes, reading } = await readAccountInputs(options);
+  const { settings, objects, notes, reading } = await readAccountInputs(options);
   // An unread object would be taken for one that does not exist.
   const missing = unreadKinds(reading.kinds).find(({ kind }) => !undecisive.includes(kind));
   if (missing)
     throw new CommandFailure(
       `Cannot explain ${title}: the command could not read every ${missing.kind}: ${missing.problem.replace(/(?<![.!?])$/, ".")}`,
     );
-  const explanation = explain(objects, title, notes);
+  const explanation = explain(objects, settings, title, notes);
   return { explanation, isIncomplete: notes.length > 0 };
 };

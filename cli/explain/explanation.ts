@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
 import { isHttpUrl } from "../../provider/definition/violations.js";
+import { fieldsFromWire, type VendorName } from "../../provider/definition/wire.js";
 import { account } from "../../provider/resources/account.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
@@ -94,14 +95,19 @@ interface AccountSetUp {
   readonly parties: Readonly<Record<ConversationSide, readonly NamedParty[]>>;
 }
 
-type ListedObject = Pick<ObjectInputs, "definition" | "id" | "created" | "fields">;
+type ListedObject = Pick<ObjectInputs, "definition" | "id" | "created" | "wire">;
 
 /** Links the accounts with the objects that they refer to; the oldest account comes first. */
-const readSetUps = (objects: readonly ListedObject[]): readonly AccountSetUp[] => {
+const readSetUps = (
+  objects: readonly ListedObject[],
+  vendor: VendorName,
+): readonly AccountSetUp[] => {
   const read = <T>(definition: Definition, schema: z.ZodType<T>): ReadonlyMap<string, T> =>
     new Map(
-      objects.flatMap(({ definition: { kind }, id, created, fields }) => {
+      objects.flatMap(({ definition: { kind }, id, created, wire }) => {
         if (kind !== definition.kind) return [];
+        // Unlike in a program, an empty list is not the same as none.
+        const fields = fieldsFromWire(definition.fields, wire, vendor);
         const { data } = schema.safeParse({ ...fields, id, created });
         return data === undefined ? [] : [[id, data] as const];
       }),
@@ -378,10 +384,11 @@ const explainAccount = (setUp: AccountSetUp, all: readonly AccountSetUp[]): Expl
 /** Who gets which message from whom, for every account, and which conversations end up nowhere. */
 export const explain = (
   objects: readonly ListedObject[],
+  vendor: VendorName,
   source: string,
   notes: readonly string[] = [],
 ): Explanation => {
-  const setUps = readSetUps(objects);
+  const setUps = readSetUps(objects, vendor);
   return {
     source,
     accounts: setUps.map((each) => explainAccount(each, setUps)),

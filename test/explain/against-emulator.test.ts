@@ -6,7 +6,6 @@ import {
   explain,
   type MessageRoute,
 } from "../../cli/explain/explanation.js";
-import { objectInputs } from "../../cli/inventory/object-inputs.js";
 import { startEmulator } from "../../emulator/index.js";
 import { neutralVendor } from "../../provider/definition/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
@@ -20,152 +19,78 @@ import { roleOf } from "../support/forms.js";
 /** Objects by collection, as a snapshot of the emulator has them. */
 type SetUpSnapshot = Readonly<Record<string, readonly JsonObject[]>>;
 
-const id = (letter: string, place: number): string =>
-  `${letter}0000000-0000-4000-8000-00000000000${place}`;
+/** How many objects of each kind there are, by the letter with which their IDs begin. */
+const counts = { a: 4, b: 3, c: 2, d: 3, e: 3 } as const;
 
-const ids = (letter: string, count: number): readonly string[] =>
-  Array.from({ length: count }, (_, place) => id(letter, place));
+type Letter = keyof typeof counts;
 
-const [applications, participants, channels, orchestrations, accounts] = [
-  ids("a", 4),
-  ids("b", 3),
-  ids("c", 2),
-  ids("d", 3),
-  ids("e", 3),
-];
-
-/** Mostly active, as objects mostly are. */
-const active = fc.oneof(
-  { weight: 5, arbitrary: fc.constant({}) },
-  { weight: 2, arbitrary: fc.constant({ active: true }) },
-  { weight: 1, arbitrary: fc.constant({ active: false }) },
-);
+const idsOf = (letter: Letter): readonly string[] =>
+  Array.from(
+    { length: counts[letter] },
+    (_, at) => `${letter}0000000-0000-4000-8000-00000000000${at}`,
+  );
 
 const roleNames = ["customer", "custom_bot", "platform_bot", "custom_agent", "platform_agent"];
+const richTypes = ["listpicker", "quickreply", "authentication", "form"];
+const stamps = { created: "2026-01-01T00:00:00.000Z", modified: "2026-01-01T00:00:00.000Z" };
 
-const stamped = (object: JsonObject): JsonObject => ({
-  created: "2026-01-01T00:00:00.000Z",
-  modified: "2026-01-01T00:00:00.000Z",
-  ...object,
-});
-
-const applicationOf = (url: string, own: string, place: number) =>
-  fc
-    .record({ roles: fc.subarray(roleNames, { minLength: 1 }), more: active })
-    .map(({ roles, more }) =>
-      stamped({
-        id: own,
-        name: `application ${place}`,
-        ...more,
-        roles: roles.map((name) => roleOf(name, { callback: `${url}/${place}/${name}` })),
-      }),
-    );
-
-const application = fc.constantFrom(...applications);
-
-const participantOf = (own: string, place: number) =>
-  fc
-    .record({ type: fc.constantFrom("custom_bot", "platform_bot"), of: application, more: active })
-    .map(({ type, of, more }) =>
-      stamped({ id: own, name: `bot ${place}`, type, application: { id: of }, ...more }),
-    );
-
-const direction = fc.record(
-  {
-    features: fc.subarray(["typing_events", "attachments"]),
-    richMessageTypes: fc.subarray(["listpicker", "quickreply", "authentication", "form"]),
-    midChatAuth: fc.boolean(),
-  },
-  { requiredKeys: [] },
-);
-
-const channelOf = (own: string, place: number) =>
-  fc
-    .record({
-      more: active,
-      restrictions: fc.option(
-        fc.record({ inbound: direction, outbound: direction }, { requiredKeys: [] }),
-        { nil: undefined, freq: 1 },
-      ),
-    })
-    .map(({ more, restrictions }) =>
-      stamped({
-        id: own,
-        type: `custom.c${place}`,
-        displayName: `C${place}`,
-        icon: "aVZC",
-        ...more,
-        ...(restrictions ? { restrictions } : {}),
-      }),
-    );
-
-const bot = fc
-  .record({
-    id: application,
-    participant: fc.constantFrom(...participants),
-    agent: fc.option(application, { nil: undefined }),
-  })
-  .map(({ agent, participant, ...rest }) => ({
-    ...rest,
-    participant: { id: participant },
-    ...(agent ? { onEscalation: { agent: { id: agent } } } : {}),
-  }));
-
-const orchestrationOf = (own: string, place: number) =>
-  fc
-    .record({
-      more: active,
-      bots: fc.option(fc.tuple(bot), { nil: undefined, freq: 2 }),
-      customer: fc.option(application, { nil: undefined, freq: 5 }),
-      agents: fc.option(fc.tuple(application), { nil: undefined }),
-    })
-    .map(({ more, bots, customer, agents = bots ? undefined : [applications[0]] }) =>
-      stamped({
-        id: own,
-        name: `orchestration ${place}`,
-        ...more,
-        applications: {
-          ...(bots ? { botConfiguration: { bots } } : {}),
-          ...(customer ? { customerConfiguration: { customer: { id: customer } } } : {}),
-          // The service asks for at least one agent, if any.
-          ...(agents
-            ? { agentConfiguration: { agents: agents.map((each) => ({ id: each })) } }
-            : {}),
-        },
-      }),
-    );
-
-const accountOf = (own: string, place: number) =>
-  fc
-    .record({
-      more: active,
-      address: fc.constantFrom("one", "two"),
-      channel: fc.constantFrom(...channels),
-      orchestration: fc.constantFrom(...orchestrations),
-    })
-    .map(({ more, address, channel, orchestration }) =>
-      stamped({
-        id: own,
-        name: `account ${place}`,
-        ...more,
-        address,
-        channel: { id: channel },
-        chatConfigurations: { orchestration: { id: orchestration } },
-      }),
-    );
-
-/** Random setups whose callbacks all are below one address. */
-const randomSetUps = (url: string): fc.Arbitrary<SetUpSnapshot> => {
-  const all = <T>(of: (own: string, place: number) => fc.Arbitrary<T>, which: readonly string[]) =>
-    fc.tuple(...which.map(of));
-  return fc.record({
-    authentications: fc.constant([]),
-    clientapplications: all((own, place) => applicationOf(url, own, place), applications),
-    participants: all(participantOf, participants),
-    channels: all(channelOf, channels),
-    orchestrations: all(orchestrationOf, orchestrations),
-    accounts: all(accountOf, accounts),
+/** A random setup whose callbacks are all below one address. Its objects are mostly active. */
+const randomSetUp = (draw: fc.GeneratorValue, url: string): SetUpSnapshot => {
+  const pick = <T>(arbitrary: fc.Arbitrary<T>): T => draw(() => arbitrary);
+  const maybe = (value: () => JsonObject): JsonObject => (pick(fc.boolean()) ? value() : {});
+  const refer = (letter: Letter) => ({ id: pick(fc.constantFrom(...idsOf(letter))) });
+  const make = (letter: Letter, fill: (place: number) => JsonObject): readonly JsonObject[] =>
+    idsOf(letter).map((id, place) => {
+      const active = pick(fc.constantFrom({}, {}, {}, {}, {}, { active: true }, { active: false }));
+      return { id, ...stamps, ...active, ...fill(place) };
+    });
+  const limit = () => ({
+    ...maybe(() => ({ features: pick(fc.subarray(["typing_events", "attachments"])) })),
+    ...maybe(() => ({ richMessageTypes: pick(fc.subarray(richTypes)) })),
+    ...maybe(() => ({ midChatAuth: pick(fc.boolean()) })),
   });
+  const bot = () => ({
+    ...refer("a"),
+    participant: refer("b"),
+    ...maybe(() => ({ onEscalation: { agent: refer("a") } })),
+  });
+  return {
+    authentications: [],
+    clientapplications: make("a", (place) => ({
+      name: `application ${place}`,
+      roles: pick(fc.subarray(roleNames, { minLength: 1 })).map((name) =>
+        roleOf(name, { callback: `${url}/${place}/${name}` }),
+      ),
+    })),
+    participants: make("b", (place) => ({
+      name: `bot ${place}`,
+      type: pick(fc.constantFrom("custom_bot", "platform_bot")),
+      application: refer("a"),
+    })),
+    channels: make("c", (place) => ({
+      ...{ type: `custom.c${place}`, displayName: `C${place}`, icon: "aVZC" },
+      ...maybe(() => ({
+        restrictions: {
+          ...maybe(() => ({ inbound: limit() })),
+          ...maybe(() => ({ outbound: limit() })),
+        },
+      })),
+    })),
+    orchestrations: make("d", (place) => {
+      const bots = maybe(() => ({ botConfiguration: { bots: [bot()] } }));
+      // The service asks for at least one agent, if there is no bot.
+      const agents = () => ({ agentConfiguration: { agents: [refer("a")] } });
+      const named = "botConfiguration" in bots ? maybe(agents) : agents();
+      const customer = maybe(() => ({ customerConfiguration: { customer: refer("a") } }));
+      return { name: `orchestration ${place}`, applications: { ...bots, ...customer, ...named } };
+    }),
+    accounts: make("e", (place) => ({
+      name: `account ${place}`,
+      address: pick(fc.constantFrom("one", "two")),
+      channel: refer("c"),
+      chatConfigurations: { orchestration: refer("d") },
+    })),
+  };
 };
 
 let service: Running;
@@ -301,12 +226,14 @@ const walk = async (account: ExplainedAccount): Promise<void> => {
 };
 
 const check = async (objects: SetUpSnapshot): Promise<void> => {
-  const inputs = resources.flatMap((definition) =>
-    (objects[definition.collection] ?? []).map((object) =>
-      objectInputs(definition, String(object.id), object, neutralVendor),
-    ),
+  const listed = resources.flatMap((definition) =>
+    (objects[definition.collection] ?? []).map((wire) => ({
+      definition,
+      id: String(wire.id),
+      wire,
+    })),
   );
-  const { accounts } = explain(inputs, "test");
+  const { accounts } = explain(listed, neutralVendor, "test");
   for (const account of accounts) {
     await put(objects);
     if (account.inUse) await walk(account);
@@ -335,5 +262,6 @@ test("what is said of random accounts is what the emulator delivers", {
   timeout: 120_000 + numRuns * 4000,
 }, async () => {
   const server = await callbackServer();
-  await fc.assert(fc.asyncProperty(randomSetUps(server.url), check), { numRuns });
+  const checkAny = (draw: fc.GeneratorValue) => check(randomSetUp(draw, server.url));
+  await fc.assert(fc.asyncProperty(fc.gen(), checkAny), { numRuns, endOnFailure: true });
 });

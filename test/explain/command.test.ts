@@ -2,7 +2,6 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { explainSetUp, explanationText } from "../../cli/explain/explain.js";
 import { explain } from "../../cli/explain/explanation.js";
-import { objectInputs } from "../../cli/inventory/object-inputs.js";
 import { startEmulator } from "../../emulator/index.js";
 import { neutralVendor } from "../../provider/definition/wire.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
@@ -55,12 +54,14 @@ const shop = (changes: Readonly<Record<string, readonly JsonObject[]>> = {}) => 
 
 const explained = (changes?: Parameters<typeof shop>[0]) => {
   const objects: Readonly<Record<string, readonly JsonObject[]>> = shop(changes);
-  const inputs = resources.flatMap((definition) =>
-    (objects[definition.collection] ?? []).map((wire) =>
-      objectInputs(definition, String(wire.id), wire, neutralVendor),
-    ),
+  const listed = resources.flatMap((definition) =>
+    (objects[definition.collection] ?? []).map((wire) => ({
+      definition,
+      id: String(wire.id),
+      wire,
+    })),
   );
-  return explain(inputs, "the account");
+  return explain(listed, neutralVendor, "the account");
 };
 
 test("the table says who gets what from whom, within 80 columns", () => {
