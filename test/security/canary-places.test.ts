@@ -281,21 +281,6 @@ const operations: Readonly<Record<string, Operation>> = {
       ],
     );
   },
-  "take over and delete": (values, change, place, ways) => {
-    const { entry, create } = made(place, values);
-    const other = (): Json =>
-      owned("other", { ...values, ...change, adopt: entry.id }, "shop/dev/fedcba9876543210");
-    const of = () => hub.of(place.kind);
-    return played(
-      ways,
-      [create],
-      [
-        () => of().check({}, other()),
-        () => of().create(other()),
-        () => of().delete(entry.id, entry.state),
-      ],
-    );
-  },
 };
 
 const isWanted = (call: BentCall, method: string, collection: string): boolean =>

@@ -79,9 +79,3 @@ test("a tunnel to something that speaks no TLS is reported and not tried again",
   expect(failure.message).toMatch(/no TLS connection to login\.invalid/);
   expect(proxy.asked).toHaveLength(1);
 });
-
-test("HTTP_PROXY alone takes encrypted calls too, through a tunnel like the other", async () => {
-  await using proxy = await TunnelProxy.open();
-  await failureIn({ HTTP_PROXY: `http://${proxy.address}` });
-  expect(new Set(proxy.asked)).toEqual(new Set(["login.invalid:443"]));
-});

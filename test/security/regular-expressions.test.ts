@@ -46,8 +46,3 @@ test("every regular expression takes linear time, whatever text it is given", ()
     .flatMap(({ at, literal }) => problemsOf(literal).map((why) => `${at} ${literal}: ${why}`));
   expect(slow).toEqual([]);
 });
-
-test("an expression that takes quadratic time is found", () => {
-  expect(problemsOf(String.raw`/[^\S\r\n]+$/gm`)).toEqual(["Move"]);
-  expect(problemsOf("/^(a+)+$/")).toEqual(["Self, exponential"]);
-});

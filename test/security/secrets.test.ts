@@ -1,9 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { setUpOrder } from "../../provider/definition/kinds.js";
-import { resources } from "../../provider/resources/index.js";
 import { Stage } from "../matrix/support/stage.js";
 import type { Arrived, Passing } from "../matrix/support/wire.js";
-import { formsOf } from "../support/forms.js";
 import { type Held, Life } from "./support/life.js";
 import { leaksIn } from "./support/search.js";
 
@@ -124,20 +121,6 @@ test.each([400, 401, 403, 404, 503, 301, 200])(
       expect(all.map((failure) => (failure as Error).message).join()).toContain("[secret]");
     assertSilent(printed);
     assertSilent(await stage.hub.control("GET", "/log"));
-  },
-);
-
-test.each(["reset-before", "reset-after"] as const)(
-  "no error shows a secret if the connection breaks (%s)",
-  async (trouble) => {
-    for (const form of setUpOrder(resources).flatMap(formsOf)) {
-      nextRun();
-      stage.wire.add({ on: "TOKEN", do: trouble, times: 1000 });
-      const failures = await failuresOf([life.create(stage.run(), form)]);
-      expect(failures).toHaveLength(1);
-      for (const failure of failures) assertSilent(failure);
-    }
-    assertSilent(printed);
   },
 );
 

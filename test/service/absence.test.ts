@@ -141,12 +141,6 @@ test.each([
     await expect(verb(live.service)).rejects.toMatchObject({ code: "BAD_RESPONSE" });
 });
 
-test("who may not list is not refused the list again and again", async () => {
-  await using live = await connected(answering({ LIST: json(403, own403) }));
-  for (let times = 0; times < 3; times++) await live.service.remove(channel, "c1");
-  expect(live.hub.log.filter((call) => call === "GET /channels")).toHaveLength(1);
-});
-
 test.each(["list", "create"] as const)(
   "a %s at a wrong address says so, and nothing of a refresh",
   async (method) => {

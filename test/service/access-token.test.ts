@@ -40,12 +40,6 @@ test("every call carries the token and the agreed headers", async () => {
   });
 });
 
-test("concurrent first calls share one token call", async () => {
-  await using live = await connected(accepted);
-  await Promise.all(Array.from({ length: 50 }, () => live.service.request(getAsset, { id: "a1" })));
-  expect(live.hub.tokenCalls).toHaveLength(1);
-});
-
 test("fifty calls refused with 401 at once cost exactly one more token call", async () => {
   await using live = await connected(accepted);
   await live.service.request(getAsset, { id: "a1" });

@@ -8,24 +8,18 @@ test("the least version is the one that package.json asks for", () => {
   expect(JSON.parse(readFileSync(file, "utf8")).engines).toEqual({ node: `>=${leastNode}` });
 });
 
-test.each(["18.20.8", "20.20.2", "22.0.0", "22.18.9", "9.99.0"])(
-  "Node %s is refused",
-  (version) => {
-    expect(() => assertNode(version)).toThrow(
-      expect.objectContaining({
-        code: "SETTINGS_INVALID",
-        message: `pulumi-conversation needs Node.js 22.19 or later; this program runs on Node.js ${version}. Install a newer version of Node.js (https://nodejs.org), then try again.`,
-      }),
-    );
-  },
-);
+test.each(["20.20.2", "22.18.9", "9.99.0"])("Node %s is refused", (version) => {
+  expect(() => assertNode(version)).toThrow(
+    expect.objectContaining({
+      code: "SETTINGS_INVALID",
+      message: `pulumi-conversation needs Node.js 22.19 or later; this program runs on Node.js ${version}. Install a newer version of Node.js (https://nodejs.org), then try again.`,
+    }),
+  );
+});
 
-test.each(["22.19.0", "22.20.1", "23.0.0", "24.21.0", "25.0.0-nightly", "100.1.0"])(
-  "Node %s will do",
-  (version) => {
-    expect(assertNode(version)).toBeUndefined();
-  },
-);
+test.each(["22.19.0", "23.0.0", "25.0.0-nightly"])("Node %s will do", (version) => {
+  expect(assertNode(version)).toBeUndefined();
+});
 
 test("the check loads nothing that an old Node lacks", () => {
   const imports = (file: string): string[] => {

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { ConversationError, type Effect } from "../../provider/kernel/errors.js";
 import { defaultRetryLimits, mayRepeat, repeatCall } from "../../provider/service/retry.js";
 import type { Method } from "../../provider/service/transport.js";
@@ -55,31 +55,6 @@ const repeated = async <T>(
   const call = repeatCall(failure, count, { endpoint, limits: noPauses, signal, ...options });
   return { outcome: await call.catch((error: unknown) => error), sent };
 };
-
-test.each([
-  [
-    "double up to the longest",
-    0,
-    { minTimeoutMs: 11, maxTimeoutMs: 44, retries: 4 },
-    [11, 22, 44, 44],
-  ],
-  [
-    "are up to twice as long, at random",
-    0.5,
-    { minTimeoutMs: 10, maxTimeoutMs: 1_000, retries: 2 },
-    [15, 30],
-  ],
-])("pauses %s", async (_, chance, limits, expected) => {
-  const random = vi.spyOn(Math, "random").mockReturnValue(chance);
-  const timers = vi.spyOn(globalThis, "setTimeout");
-  await repeated(() => Promise.reject(failing("UNREACHABLE")), { limits });
-  const asked = timers.mock.calls.map(([, ms]) => ms);
-  timers.mockRestore();
-  random.mockRestore();
-  expect(asked.filter((ms) => [10, 11, 15, 20, 22, 30, 44, 88].includes(ms ?? 0))).toEqual(
-    expected,
-  );
-});
 
 test("pauses begin at half a second and end at eight seconds, repeats after two minutes", () => {
   expect(defaultRetryLimits).toEqual({

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import ts from "typescript";
 import { expect, test } from "vitest";
 import type { Field, Fields } from "../../../provider/definition/define.js";
 import { isObject } from "../../../provider/kernel/json.js";
@@ -167,53 +166,6 @@ test("a program must give what it must give to the classes", () => {
     Orchestration: ["applications"],
     Account: ["address", "channel", "chatConfigurations"],
   });
-});
-
-/** Names of the members of each exported interface and class of a source, and which may be left out. */
-const declaredIn = (file: string): ReadonlyMap<string, ReadonlyMap<string, boolean>> => {
-  const text = readFileSync(join(root, file), "utf8");
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
-  const found = new Map<string, Map<string, boolean>>();
-  for (const statement of source.statements) {
-    if (!ts.isInterfaceDeclaration(statement) && !ts.isClassDeclaration(statement)) continue;
-    const members = new Map<string, boolean>();
-    for (const member of statement.members)
-      if (ts.isPropertySignature(member) || ts.isPropertyDeclaration(member))
-        members.set(member.name.getText(), member.questionToken !== undefined);
-    found.set(statement.name?.text ?? "", members);
-  }
-  return found;
-};
-
-const classes = declaredIn("sdk/resources.ts");
-
-const objectTypes = Object.entries(schema.types).map(([token, type]) => ({
-  name: token.replace("conversation:index:", ""),
-  type,
-}));
-
-test("resources, nested types and their members have the names of the classes and their types", () => {
-  const nested = [...classes.keys()].filter(
-    (name) => !/(Args|Members)$/.test(name) && classes.has(`${name}Args`),
-  );
-  const kinds = resources.map(({ kind }) => kind);
-  expect(Object.keys(schema.resources)).toEqual(kinds.map((kind) => `conversation:index:${kind}`));
-  // A type with a rule is a union in TypeScript, and no interface of that name.
-  const others = objectTypes.map(({ name }) => name).filter((name) => !nested.includes(name));
-  expect(others).toEqual(["OrchestrationApplications"]);
-  expect(objectTypes.length).toBe(nested.filter((name) => !kinds.includes(name)).length + 1);
-  for (const { name, type } of objectTypes) {
-    const members = classes.get(name);
-    expect([name, Object.keys(type.properties)]).toEqual([name, [...(members?.keys() ?? [])]]);
-    const always = [...(members ?? [])].filter(([, mayLack]) => !mayLack).map(([member]) => member);
-    expect([name, type.required]).toEqual([name, always]);
-  }
-  for (const kind of kinds) {
-    const members = [...(classes.get(kind)?.keys() ?? [])].filter(
-      (member) => member !== "__pulumiType",
-    );
-    expect(Object.keys(resourceOf(kind).properties)).toEqual(members);
-  }
 });
 
 test("a rule over several members is said in words", () => {

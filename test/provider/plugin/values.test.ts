@@ -66,18 +66,6 @@ test.each([
   ]);
 });
 
-test.each(["conversation:index:", "pulumi-nodejs:dynamic/conversation:"])(
-  "a reference to an authentication of either door is one (%s)",
-  async (start) => {
-    const authentication = resource(`${start}Authentication`, "desk", "i");
-    const { faults, values } = givenInputs(clientApplication, {
-      roles: [{ authentication }],
-    });
-    expect(faults).toEqual([]);
-    expect(values).toEqual({ roles: [{ authentication: "i" }] });
-  },
-);
-
 test("for the engine every secret is sealed once: by its definition or by its program", () => {
   const values = {
     name: "desk",
