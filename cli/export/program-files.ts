@@ -1,8 +1,6 @@
-import { referencesIn } from "../../provider/definition/fields.js";
 import { naturalKey } from "../../provider/definition/kinds.js";
 import { packageName, packageVersion } from "../../provider/kernel/package.js";
 import { yamlText } from "../../provider/kernel/text.js";
-import { resources } from "../../provider/resources/index.js";
 import { type Settings, settingTable } from "../../provider/service/settings.js";
 import type { ObjectInputs } from "../inventory/object-inputs.js";
 import { type PackedPackage, packedPackage } from "../packed-package.js";
@@ -43,13 +41,7 @@ export const projectFiles = (
   new Map([
     [
       "Pulumi.yaml",
-      [
-        `name: ${yamlText(project)}`,
-        `description: ${yamlText("A conversation account of the messaging hub")}`,
-        "runtime: nodejs",
-        "main: index.ts",
-        "",
-      ].join("\n"),
+      [`name: ${yamlText(project)}`, "runtime: nodejs", "main: index.ts", ""].join("\n"),
     ],
     [`Pulumi.${stack}.yaml`, ["config:", ...settingLines(settings, profile), ""].join("\n")],
     [
@@ -146,12 +138,6 @@ export interface ProgramSource {
   readonly secrets: readonly ProgramSecret[];
 }
 
-/** One resource as source. */
-interface Declaration {
-  readonly resource: PlannedResource;
-  readonly text: string;
-}
-
 const membersOf = (
   resource: PlannedResource,
   plan: ProgramPlan,
@@ -175,35 +161,26 @@ const membersOf = (
   ];
 };
 
-/** Variables that are referred to. */
-const usedVariables = (plan: ProgramPlan): ReadonlySet<string> =>
-  new Set(
-    plan.declared
-      .flatMap(({ object: { definition, fields } }) => referencesIn(definition.fields, fields))
-      .flatMap(({ to, id }) => plan.find(to.kind, String(id))?.variable ?? []),
-  );
-
 const declarations = (
   plan: ProgramPlan,
   keyOf: (resource: PlannedResource, path: string) => string,
   profile: string | undefined,
-): readonly Declaration[] => {
-  const used = usedVariables(plan);
-  const start = ({ variable }: PlannedResource): string =>
-    used.has(variable) ? `const ${variable} = ` : "";
+): readonly string[] => {
   const lookUp = profile ? [`{ profile: ${quotedText(profile)} }`] : [];
-  const lookedUp = plan.lookedUp.map((resource) => {
-    const { object, logical } = resource;
-    const head = `${start(resource)}${object.definition.kind}.get`;
-    const args = [quotedText(logical), quotedText(object.id), ...lookUp];
-    return { resource, text: declarationText(head, args) };
-  });
-  const declared = plan.declared.map((resource) => {
-    const head = `${start(resource)}new ${resource.object.definition.kind}`;
-    const members = membersOf(resource, plan, keyOf, profile);
-    return { resource, text: declarationText(head, [quotedText(resource.logical)], members) };
-  });
-  return [...lookedUp, ...declared];
+  return [
+    ...plan.lookedUp.map(({ object: { definition, id }, logical, variable }) =>
+      declarationText(`const ${variable} = ${definition.kind}.get`, [
+        ...[quotedText(logical), quotedText(id), ...lookUp],
+      ]),
+    ),
+    ...plan.declared.map((resource) =>
+      declarationText(
+        `const ${resource.variable} = new ${resource.object.definition.kind}`,
+        [quotedText(resource.logical)],
+        membersOf(resource, plan, keyOf, profile),
+      ),
+    ),
+  ];
 };
 
 /** Code that reads the configuration that a program needs, before any resource is declared. */
@@ -217,12 +194,16 @@ const secretsText = (secrets: readonly ProgramSecret[]): string =>
     "};",
   ].join("\n");
 
-const importsText = (all: readonly Declaration[], secrets: readonly ProgramSecret[]): string => {
-  const kinds = new Set(all.map(({ resource }) => resource.object.definition.kind));
+const importsText = (
+  { declared, lookedUp }: ProgramPlan,
+  secrets: readonly ProgramSecret[],
+): string => {
+  const all = [...declared, ...lookedUp];
+  const kinds = [...new Set(all.map(({ object }) => object.definition.kind))].toSorted();
   return [
     ...(secrets.length > 0 ? ['import * as pulumi from "@pulumi/pulumi";'] : []),
-    ...(all.length > 0
-      ? [`import { ${[...kinds].toSorted().join(", ")} } from ${quotedText(packageName)};`]
+    ...(kinds.length > 0
+      ? [`import { ${kinds.join(", ")} } from ${quotedText(packageName)};`]
       : []),
   ].join("\n");
 };
@@ -235,17 +216,6 @@ const importsText = (all: readonly Declaration[], secrets: readonly ProgramSecre
 export const programSource = (plan: ProgramPlan, profile?: string): ProgramSource => {
   const { secrets, keyOf } = secretKeys();
   const all = declarations(plan, keyOf, profile);
-  const sections = resources.flatMap((definition) => {
-    const own = all.filter(({ resource }) => resource.object.definition === definition);
-    const [first, ...others] = own.map((each) => each.text);
-    const { noun } = definition;
-    const heading = `// ${noun.charAt(0).toUpperCase()}${noun.slice(1)}s`;
-    return first === undefined ? [] : [`${heading}\n${first}`, ...others];
-  });
-  const blocks = [
-    importsText(all, secrets),
-    secrets.length > 0 ? secretsText(secrets) : "",
-    ...sections,
-  ];
-  return { text: `${blocks.filter(Boolean).join("\n\n")}\n`, secrets };
+  const head = [importsText(plan, secrets), secrets.length > 0 ? secretsText(secrets) : ""];
+  return { text: `${[...head, ...all].filter(Boolean).join("\n\n")}\n`, secrets };
 };

@@ -61,13 +61,10 @@ interface PrivateFolder {
   readonly remove: () => void;
 }
 
-const removeFolder = (folder: string): void =>
-  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-
 /** Something that is just ending may still be writing into it; the next process removes it. */
 const removeIfPossible = (folder: string): void => {
   try {
-    removeFolder(folder);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   } catch {}
 };
 
@@ -104,7 +101,7 @@ export const privateFolder = (prefix: string): PrivateFolder => {
     folder,
     remove: () => {
       process.off("exit", leave);
-      removeFolder(folder);
+      leave();
     },
   };
 };

@@ -45,7 +45,8 @@ const up = ["up", "--yes", "--skip-preview"] as const;
 const ownerships = (): readonly unknown[] =>
   (JSON.parse(project.state()).checkpoint.latest.resources as readonly JsonObject[])
     .filter(({ type }) => type === providerToken)
-    .map(({ inputs }) => Object(inputs).ownership);
+    .map(({ inputs }) => Object(inputs).ownership)
+    .sort();
 
 /** What a command says that would reach the account from beside an emulator. */
 const refused = /baseUrl and tokenUrl of the provider \S+ would point to a real account/;
