@@ -48,18 +48,6 @@ test("a missing setting says how to set it in both places", () => {
   });
 });
 
-test("a secret is never shown", () => {
-  const check = settingCheck("clientSecret", { CONVERSATION_CLIENT_SECRET: "very-secret" });
-  expect(check.status).toBe("ok");
-  expect(JSON.stringify(check)).not.toContain("very-secret");
-});
-
-test("a broken setting names the rule", () => {
-  const check = settingCheck("plan", { CONVERSATION_PLAN: "gold" });
-  expect(check).toMatchObject({ status: "fail" });
-  expect(check.message).toContain("developer, basic, enterprise");
-});
-
 test("missing scopes are reported by the operations that would be refused, and by name", () => {
   const check = checkScopes([scopes.read, scopes.interactionManage]);
   expect(check.status).toBe("warn");
@@ -316,19 +304,12 @@ test.each([
 ])(
   "a configuration that cannot be read, of the stack %s: %s, with the reason",
   async (stack, status) => {
-    const [bin, folder] = [pulumiOn(temporaryFolder()), temporaryFolder()];
+    const [bin, folder] = [temporaryFolder(), temporaryFolder()];
     writeFileSync(join(folder, "Pulumi.yaml"), "name: x\nruntime: nodejs\n");
-    shellScript(
-      join(bin, "pulumi"),
-      `[ "$1" = version ] && echo v3.259.0 && exit 0`,
-      "echo error: no stack selected >&2",
-      "exit 255",
-    );
-    const named = stack === undefined ? {} : { stack };
-    const { checks } = await diagnose({ folder, env: { PATH: bin }, ...named });
+    shellScript(join(bin, "pulumi"), "echo error: no stack selected >&2", "exit 255");
+    const { checks } = await diagnose({ folder, env: { PATH: bin }, ...(stack ? { stack } : {}) });
     const check = checks.find(({ name }) => name === "stack-config");
-    expect(check).toMatchObject({ status });
-    expect(check?.message).toContain("no stack selected");
+    expect(check).toMatchObject({ status, message: expect.stringContaining("no stack selected") });
   },
 );
 
@@ -379,7 +360,7 @@ test.each([
   if (meant) expect(message).toBe(`${name} is not a setting: did you mean ${meant}?`);
 });
 
-test.each(["", " ", "https://hub.example.com/.default", "openid profile"])(
+test.each(["", "https://hub.example.com/.default"])(
   "a token URL that names none of the service's scopes (%j) says nothing of them, and the service is called",
   async (scope) => {
     const { env, hub } = await service({ token: grantingScope(scope) });
