@@ -24,8 +24,8 @@ import { blocksIn } from "./pages.js";
 
 /*
  * What pages and doc comments show is run here, on emulators, so that all that it sends is held against the vendor's
- * description. Programs in Python and Go, which test/built/plugin-languages.test.ts previews, declare what those in
- * YAML do.
+ * description. Programs in Python and Go, whose names code.test.ts looks up in the plugin's schema, declare what those
+ * in YAML do.
  */
 
 type Names = Readonly<Record<string, unknown>>;

@@ -10,7 +10,7 @@ import type { CallFault } from "./scenario.js";
 /** The process is gone: nothing is answered any more, and nobody listens. */
 export class Killed extends Error {}
 
-export interface FaultyTransport extends Transport {
+interface FaultyTransport extends Transport {
   /** Rejects with {@link Killed} at the moment of the kill. */
   readonly death: Promise<never>;
   /** Faults and kills of the plan that came to pass so far. */

@@ -32,7 +32,7 @@ const cleanRounds = 10;
 const both = [0, 1] as const;
 
 /** A history under way. */
-export class PlayedScenario {
+class PlayedScenario {
   readonly #stacks: Stacks;
   readonly #third: ThirdParty;
   readonly #vague = new Set<Name>();

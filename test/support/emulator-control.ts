@@ -9,7 +9,7 @@ export interface HubObject extends Json {
 }
 
 /** A call in the emulator's log. */
-export interface LoggedCall {
+interface LoggedCall {
   readonly at: string;
   readonly method: string;
   readonly template: string;

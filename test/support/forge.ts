@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { closeServer, listenHere } from "./loopback-server.js";
 
 /** A comment on the pull or merge request of a forge. */
-export interface ForgeComment {
+interface ForgeComment {
   readonly id: number;
   readonly author: string;
   body: string;
@@ -22,7 +22,7 @@ export interface Forge {
 }
 
 /** The user of the token. */
-export const forgeUser = "the-pipeline";
+const forgeUser = "the-pipeline";
 
 const token = "forge-token-4f1c7e92";
 

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import type { CliProject } from "./cli-project.js";
 
 /** A block of a guide: its language and its text. */
-export interface GuideBlock {
+interface GuideBlock {
   readonly language: string;
   readonly text: string;
 }
 
 /** The page of a guide. */
-export const guideText = (guide: string): string =>
+const guideText = (guide: string): string =>
   readFileSync(join(__dirname, "..", "..", "docs", "guides", `${guide}.md`), "utf8");
 
 /** The blocks of a guide, in its order. */

@@ -90,7 +90,7 @@ const wrongInCallback = (body: string): readonly string[] => {
 };
 
 /** The parts of an emulator through which its calls, its deliveries and its snapshots go. */
-export interface Observed {
+interface Observed {
   readonly CallLog: typeof CallLog;
   readonly Outgoing: typeof Outgoing;
   readonly Store: typeof Store;

@@ -4,13 +4,13 @@ import { markFor, markOf, markText } from "../../provider/lifecycle/resource.js"
 import { oddCanary, oddId } from "./odd-account.js";
 
 /** An object as a service sends it, or might. */
-export type RandomObject = Readonly<Record<string, unknown>>;
+type RandomObject = Readonly<Record<string, unknown>>;
 
 /** Objects of each collection, as people, tools and other services have left them. */
 export type RandomAccount = Readonly<Record<string, readonly RandomObject[]>>;
 
 /** Texts that would break out of a source, a name or a table, were they taken as they are. */
-export const harmfulTexts = [
+const harmfulTexts = [
   '"); process.exit(1); new Channel("',
   "`${process.exit(1)}`",
   "*/ process.exit(1); /*",

@@ -9,7 +9,7 @@ export const operations = ["create", "list", "get", "update", "delete", "token"]
 export type Operation = (typeof operations)[number];
 
 /** An operation through the life cycle: what is there before, the call, and what success means. */
-export interface Act {
+interface Act {
   /** Where the fault strikes. */
   readonly on: string;
   readonly needs: "nothing" | "the object";

@@ -18,7 +18,7 @@ export interface Arrived {
 }
 
 /** What happens to a call between the client and the emulator. */
-export type Trouble =
+type Trouble =
   /** The connection is reset; the emulator never sees the call. */
   | { readonly do: "reset-before" }
   /** The emulator acts, then the connection is reset without an answer; after these bytes, where there are any. */
@@ -31,7 +31,7 @@ export type Trouble =
   | { readonly do: "watch"; readonly at: "call" | "answer"; readonly run: () => void };
 
 /** A trouble, where it strikes (`POST /channels`, `TOKEN`), and how often. Default: once. */
-export type WireRule = Trouble & { readonly on: string; readonly times?: number };
+type WireRule = Trouble & { readonly on: string; readonly times?: number };
 
 /** What a call is named after: method and path template, or `TOKEN`. */
 export const endpointOf = (method: string, url: string): string => {
