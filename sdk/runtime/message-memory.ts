@@ -79,11 +79,12 @@ export const createProcessMemory = (
     settle: async (key, state) => {
       // First of all here: the shared memory may take its time, and the message come again meanwhile.
       remember(key, state);
-      const isTold = async (): Promise<boolean> => {
+      const tell = async (): Promise<boolean> => {
         await shared?.settle(key, state);
         return true;
       };
-      if ((await ask(isTold)) && state === "new") known.delete(key);
+      const isTold = shared ? await ask(tell) : true;
+      if (isTold && state === "new") known.delete(key);
     },
   };
 };

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { systemClock } from "../../provider/kernel/clock.js";
 import { conversationApp, type MessageMemory } from "../../sdk/runtime/index.js";
+import { createProcessMemory } from "../../sdk/runtime/message-memory.js";
 import { ManualClock, nextTurn } from "../service/support/clocks.js";
 import {
   ask,
@@ -131,6 +133,15 @@ test("a message that comes again is taken once", async () => {
   await deliver(bodyWith(message("1"), message("2"), message("1")));
   await deliver(bodyWith(message("2"), message("3")));
   expect(received.map(({ id }) => id)).toEqual(["1", "2", "3"]);
+});
+
+test("the last 10,000 messages are remembered, and no more", async () => {
+  const memory = createProcessMemory(undefined, systemClock, () => undefined);
+  for (let n = 0; n <= 10_000; n++) {
+    await memory.take(`${n}`);
+    await memory.settle(`${n}`, "done");
+  }
+  expect([await memory.take("1"), await memory.take("0")]).toEqual(["done", "new"]);
 });
 
 test("without the service's id the sender's own shows a repeat, within its conversation", async () => {
