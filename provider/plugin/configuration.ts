@@ -44,12 +44,6 @@ const ownershipIn = (urn: string, inputs: JsonObject): string | undefined => {
   return its.project === here.project && its.stack === here.stack ? ownership : undefined;
 };
 
-/** Configuration of a provider in its checked form, and the rules that it breaks. */
-interface CheckedConfiguration {
-  readonly inputs: JsonObject;
-  readonly failures: readonly string[];
-}
-
 /**
  * Checks the given settings; missing ones may come from the environment. Creates the ownership only
  * once, because the engine saves it with the provider before creating anything and passes it in
@@ -60,7 +54,7 @@ export const checkedConfiguration = (
   urn: string,
   olds: JsonObject,
   news: JsonObject,
-): CheckedConfiguration => {
+): { readonly inputs: JsonObject; readonly failures: readonly string[] } => {
   const { project, stack } = urnParts(urn);
   const ownership =
     ownershipIn(urn, olds) ?? `${project}/${stack}/${randomBytes(8).toString("hex")}`;
@@ -137,16 +131,6 @@ export const configurationChange = (
   };
 };
 
-/** The configuration for the resources of one provider process. */
-export interface Configuration {
-  readonly source: SettingSource;
-  /**
-   * The owner of new resources: `<project>/<stack>/<random>`; absent during the first `pulumi
-   * import` of a stack.
-   */
-  readonly ownership?: string;
-}
-
 /**
  * Returns the settings for a provider. The default provider takes them from the environment, then
  * from the stack's configuration. The arguments of an explicit provider take precedence over both.
@@ -154,22 +138,23 @@ export interface Configuration {
  * @param name of the provider in the program
  * @param args its checked inputs, secrets in plain text
  * @param env default: that of this process
+ * @returns also the owner of new resources: `<project>/<stack>/<random>`; absent during the first
+ * `pulumi import` of a stack
  */
 export const configurationOf = (
   name: string,
   args: JsonObject,
   env: NodeJS.ProcessEnv = process.env,
-): Configuration => {
+): { readonly source: SettingSource; readonly ownership: string | undefined } => {
   const given = keys.filter((key) => !isDefaultProvider(name) && textIn(args, key) !== undefined);
   const replaced = given.map((key) => settingNames(key).environment);
   const environment = Object.entries(env).filter(([key]) => !replaced.includes(key));
-  const ownership = filledText(args[ownershipKey]);
   return {
     source: {
       environment: Object.fromEntries(environment),
       config: (key) => textIn(args, key.replace(/^conversation:/, "")),
       ...(given.length > 0 ? { account: providerAccount(name) } : {}),
     },
-    ...(ownership ? { ownership } : {}),
+    ownership: filledText(args[ownershipKey]),
   };
 };

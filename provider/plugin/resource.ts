@@ -29,7 +29,7 @@ import { type GivenInputs, givenInputs, plainValues, sealedValues } from "./valu
 export interface ConfiguredRun {
   readonly run: Run;
   /** The owner of new resources. */
-  readonly ownership?: string;
+  readonly ownership: string | undefined;
 }
 
 const definitionOf = (type: string): Definition => {

@@ -165,17 +165,11 @@ const outputsOf = (types: KindTypes): ObjectSpec => {
 /** A resource: `properties` are its outputs. */
 const resourceSpec = (types: KindTypes) => {
   const { kind, doc, collection, fields, rule } = types.definition;
+  const stored = `Stored in \`/${collection}\`. Updated in place, never replaced.`;
   return {
     ...outputsOf(types),
-    description: [
-      doc,
-      `Stored in \`/${collection}\`. Updated in place, never replaced.`,
-      ...ruleDoc(rule),
-    ].join(" "),
-    inputProperties: {
-      ...propertiesOf(fields, types),
-      ...argumentProperties(),
-    },
+    description: [doc, stored, ...ruleDoc(rule)].join(" "),
+    inputProperties: { ...propertiesOf(fields, types), ...argumentProperties() },
     requiredInputs: mustBeGiven(types.definition),
     // A program that goes over to the plugin keeps what it made by a dynamic resource of the name.
     aliases: [{ type: typeToken(kind) }],
@@ -184,18 +178,14 @@ const resourceSpec = (types: KindTypes) => {
 
 /** The function that finds an object of a kind. */
 const findSpec = (types: KindTypes) => {
-  const { noun, fields } = types.definition;
+  const { noun } = types.definition;
   const key = naturalKey(types.definition);
-  const field = fields[key];
-  if (!field) throw new Error(`There is no field by which people identify ${withArticle(noun)}`);
   const outputs = outputsOf(types);
   return {
     description: `Finds an existing ${noun} by its ${key} and reads it without managing it; fails unless exactly one matches.`,
     inputs: {
       type: "object",
-      properties: {
-        [key]: { type: "string", description: `The exact ${key}.` },
-      },
+      properties: { [key]: { type: "string", description: `The exact ${key}.` } },
       required: [key],
     },
     outputs: {

@@ -79,7 +79,7 @@ const providerMethods = () => {
       ...{ cancelled: cancel.signal, show, isPlugins: true },
       runsProgram: () => runsProgram(address),
     });
-    configured = { run, ...(ownership ? { ownership } : {}) };
+    configured = { run, ownership };
     const response = new messages.ConfigureResponse();
     response.setAcceptsecrets(true);
     response.setAcceptresources(true);
