@@ -56,8 +56,8 @@ export const entryOf = (
     type: typeToken(definition.kind),
     name: logical,
     id,
-    inputs: { ...stateValues(definition, { ...properties, record: {} }), ...pointer },
-    outputs: { ...stateValues(definition, properties), ...pointer },
+    inputs: { ...stateValues({ definition, properties }), ...pointer },
+    outputs: { ...stateValues({ definition, properties }, properties.record), ...pointer },
   };
 };
 

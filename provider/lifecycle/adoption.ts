@@ -5,6 +5,7 @@ import type { JsonObject } from "../kernel/json.js";
 import { assertId } from "../kernel/object-id.js";
 import { ownCommand, withAdvice } from "../kernel/package.js";
 import { unknownValue } from "../kernel/pulumi.js";
+import { engineCall } from "./engine-call.js";
 import {
   isThisResource,
   type KnownObjects,
@@ -16,7 +17,7 @@ import {
 } from "./ownership.js";
 import { assertNothingErased, type PutPlan, planPut } from "./put.js";
 import { describeObject, type Found, ownedElsewhere } from "./refusals.js";
-import { connected, type Declared, labelOf, type Resource } from "./resource.js";
+import { connected, type Declared, type KindInRun, labelOf, type Resource } from "./resource.js";
 import type { ObjectHolders, ResourceIdentity } from "./run.js";
 
 /**
@@ -172,14 +173,19 @@ const describeAdoption = (declared: Declared, plan: PutPlan): string => {
   );
 };
 
+/** What the plugin calls before a resource with this owner imports an object. */
+export const onImport =
+  (of: KindInRun) =>
+  (id: string, owner?: string): Promise<string | undefined> =>
+    engineCall({ of, doing: "importing", id, inputs: owner ? { owner } : {} }, (resource) =>
+      importRefusal(resource, id),
+    );
+
 /**
  * Returns why a resource may not take over an object; otherwise, undefined. Two stacks that hold one
  * object would undo each other's changes.
  */
-export const importRefusal = async (
-  resource: Resource,
-  id: string,
-): Promise<string | undefined> => {
+const importRefusal = async (resource: Resource, id: string): Promise<string | undefined> => {
   const { definition, run, properties } = resource;
   const { service, ownMark } = await connected(resource);
   const live = (await service.read(definition, id)) ?? {};

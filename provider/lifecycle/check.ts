@@ -3,7 +3,7 @@ import { changesOf, changeText } from "../definition/changes.js";
 import { changeFieldSecrets, normaliseFields } from "../definition/fields.js";
 import { sameFields } from "../definition/meaning.js";
 import { fieldViolations, type Violation } from "../definition/violations.js";
-import { isConversationError } from "../kernel/errors.js";
+import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
 import {
@@ -16,8 +16,9 @@ import {
 } from "../kernel/pulumi.js";
 import { inertOutput } from "../kernel/text.js";
 import { previewAdoption } from "./adoption.js";
+import { engineCall } from "./engine-call.js";
 import {
-  assignObject,
+  type KindInRun,
   labelOf,
   type Properties,
   propertiesIn,
@@ -32,12 +33,20 @@ export interface CheckedInputs {
   readonly failures: readonly { readonly property: string; readonly reason: string }[];
 }
 
+/** What the engine calls to check the inputs of a resource. */
+export const onCheck =
+  (of: KindInRun) =>
+  (olds: JsonObject, inputs: JsonObject): Promise<CheckedInputs> =>
+    engineCall({ of, doing: "checking", inputs, olds }, (resource) =>
+      check(resource, olds, inputs),
+    );
+
 /**
  * Returns the normalized inputs and every rule that they break. Makes no calls except for `adopt`.
  * A failure states its path in `reason` and leaves `property` empty, because the engine would print
  * the property's value, including secrets.
  */
-export const check = async (
+const check = async (
   given: Resource,
   olds: JsonObject,
   news: JsonObject,
@@ -81,7 +90,7 @@ export const check = async (
       "warning",
     );
   return {
-    inputs: stateValues(definition, adoption.resource?.properties ?? properties),
+    inputs: stateValues(adoption.resource ?? resource),
     failures: failures.map((reason) => ({ property: "", reason: inertOutput(reason, false) })),
   };
 };
@@ -117,6 +126,14 @@ export interface DiffResult {
   readonly changes?: boolean;
 }
 
+/** What the engine calls to compare the state with the inputs of a resource. */
+export const onDiff =
+  (of: KindInRun) =>
+  (id: string, olds: JsonObject, inputs: JsonObject): Promise<DiffResult> =>
+    engineCall({ of, doing: "comparing", id, inputs, olds }, async (resource) =>
+      diff(resource, id, olds),
+    );
+
 /**
  * Compares state and program for the engine. If they differ, the result is usually empty, so that
  * the engine compares the inputs itself and shows every property. Never requests a replacement.
@@ -124,11 +141,14 @@ export interface DiffResult {
  * For state in an older format or with secrets that an import did not read, the result states only
  * that something changed.
  */
-export const diff = (resource: Resource, id: string, olds: JsonObject): DiffResult => {
+const diff = (resource: Resource, id: string, olds: JsonObject): DiffResult => {
   const { definition, run, identity, properties: next } = resource;
   const old = propertiesIn(olds);
   const { serial, undeclared } = old.record;
-  assignObject(resource, { id, serial });
+  if (identity) {
+    run.decisions.objects.set(identity.key, { id, serial });
+    run.decisions.holders.set(id, identity);
+  }
   const isImported = holdsUndisclosed(old.fields);
   const isSaid = identity !== undefined && run.decisions.changed.has(identity.key);
   const before = normaliseFields(definition, old.fields, () => false);
@@ -192,7 +212,7 @@ const checkSettings = (
 export const findViolations = (
   { definition, run, properties, known }: Resource,
   news: JsonObject,
-  old: Properties | undefined,
+  old?: Properties,
 ): readonly string[] => {
   const { kind, rule } = definition;
   const options = [...optionViolations(news), ...moveViolations(old, properties)];
@@ -210,6 +230,13 @@ export const findViolations = (
     ({ path, rule: broken }) => `${path || kind} ${broken}`,
   );
 };
+
+/** Returns the error for inputs that break rules although their check found nothing. */
+export const brokenSinceCheck = (reasons: readonly string[]): ConversationError =>
+  new ConversationError(
+    "INPUT_INVALID",
+    `${reasons.join("; ")}. A policy may have changed these inputs after their check. Nothing was sent.`,
+  );
 
 /** Whether the program marks the value at a path as secret, so that messages must not show it. */
 const isMarked = ({ markedSecrets = [] }: Properties, path: string): boolean =>

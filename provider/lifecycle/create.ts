@@ -1,7 +1,9 @@
 import { ConversationError, isConversationError } from "../kernel/errors.js";
-import type { JsonObject } from "../kernel/json.js";
+import { filledText, type JsonObject, withoutUndefined } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
 import { findAdoptee } from "./adoption.js";
+import { brokenSinceCheck, findViolations } from "./check.js";
+import { engineCall } from "./engine-call.js";
 import {
   assertNameFree,
   type ExistingObject,
@@ -19,12 +21,12 @@ import {
 import { asWritten, desiredBody, desiredObject, holdsFields } from "./put.js";
 import { describeObject } from "./refusals.js";
 import {
-  assignObject,
+  connected,
   type Declared,
   inAccount,
-  outputsWith,
-  recordOf,
+  type KindInRun,
   resourceIn,
+  stateValues,
 } from "./resource.js";
 import type { ObjectHolders, UnclearPost } from "./run.js";
 import { type MadeObject, removeUndeclared, takeOver } from "./update.js";
@@ -34,18 +36,32 @@ export interface CreateResult {
   readonly outs: JsonObject;
 }
 
+/** What the engine calls to create a resource. A policy may have changed its inputs since the check. */
+export const onCreate =
+  (of: KindInRun) =>
+  (inputs: JsonObject): Promise<CreateResult> =>
+    engineCall({ of, doing: "creating", inputs }, async (resource) => {
+      const broken = findViolations(resource, inputs);
+      if (broken.length > 0) throw brokenSinceCheck(broken);
+      return createObject(await connected(resource));
+    });
+
 /**
  * Creates the object exactly once. If an object already belongs to the resource, updates it
  * instead. Refuses a name that another owner uses. Repeats a POST whose effect is unknown only
  * after a fresh list shows that it had no effect.
  */
-export const createObject = async (declared: Declared): Promise<CreateResult> => {
+const createObject = async (declared: Declared): Promise<CreateResult> => {
   const { id, record } =
     (await updateKeptObject(declared)) ??
     (await recoverLostPost(declared)) ??
     (await takeOverOrPost(declared));
-  assignObject(declared, { id, serial: record.serial });
-  return { id, outs: outputsWith(declared, record) };
+  const { identity, run } = declared;
+  if (identity) {
+    run.decisions.objects.set(identity.key, { id, serial: record.serial });
+    run.decisions.holders.set(id, identity);
+  }
+  return { id, outs: stateValues(declared, record) };
 };
 
 /** Under `deleteBeforeReplace` the object still exists, and its earlier declaration is known. */
@@ -81,7 +97,8 @@ const takeOverOrPost = async (declared: Declared): Promise<MadeObject> => {
     run.decisions.posted.add(serial);
     try {
       const object = await service.create(definition, desiredBody(declared, desired.fields));
-      const made = { id: object.id, record: recordOf(object, marked) };
+      const { id, created, modified } = object;
+      const made = { id, record: withoutUndefined({ serial: marked, created, modified }) };
       return attempt === 1 ? made : await removeEarlierObjects(declared, made);
     } catch (failure) {
       const found = await findDespiteFailure(declared, known, failure, marked);
@@ -192,7 +209,12 @@ const findCreatedObject = async (
     ? findMarkedByRun(declared, objects)
     : findNewObjects(declared, before, objects);
   if (found && (others.length === 0 || isMarked)) {
-    const made = { id: found.id, record: recordOf(found.wire, found.addedMark?.serial) };
+    const record = withoutUndefined({
+      serial: found.addedMark?.serial,
+      created: filledText(found.wire.created),
+      modified: filledText(found.wire.modified),
+    });
+    const made = { id: found.id, record };
     return others.length === 0 ? made : removeEarlierObjects(declared, made);
   }
   // An incomplete list proves nothing, nor do two objects of which one may be anybody's, nor an own

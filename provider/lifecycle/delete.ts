@@ -8,10 +8,19 @@ import { ownCommand } from "../kernel/package.js";
 import { ownerParts } from "../kernel/pulumi.js";
 import { resources } from "../resources/index.js";
 import type { WireObject } from "../service/lists.js";
+import { engineCall } from "./engine-call.js";
 import { isHeld, isThisResource, originalMark } from "./ownership.js";
-import { connected, type Declared, type Resource } from "./resource.js";
+import { connected, type Declared, type KindInRun, type Resource } from "./resource.js";
 import type { AccountSession, Decisions, ObjectHolders, ResourceIdentity } from "./run.js";
 import type { Holding, Mark, ResourceMark } from "./stack-states.js";
+
+/** What the engine calls to delete a resource. */
+export const onDelete =
+  (of: KindInRun) =>
+  (id: string, inputs: JsonObject): Promise<void> =>
+    engineCall({ of, doing: "deleting", id, inputs }, (resource) =>
+      deleteObject(resource, id, inputs),
+    );
 
 /**
  * Deletes the object. An object that no longer exists counts as deleted. Keeps an object that the
@@ -19,11 +28,7 @@ import type { Holding, Mark, ResourceMark } from "./stack-states.js";
  *
  * @param state the resource in the state
  */
-export const deleteObject = async (
-  resource: Resource,
-  id: string,
-  state: JsonObject,
-): Promise<void> => {
+const deleteObject = async (resource: Resource, id: string, state: JsonObject): Promise<void> => {
   const { definition, run, identity } = resource;
   const keeper = identity && (await findKeeper(resource, identity, id));
   if (keeper) {

@@ -8,12 +8,13 @@ import type { JsonObject } from "../kernel/json.js";
 import { assertId, isId } from "../kernel/object-id.js";
 import { holdsUndisclosed } from "../kernel/pulumi.js";
 import type { WireObject } from "../service/lists.js";
+import { engineCall } from "./engine-call.js";
 import { objectTime, originalMark, readMark } from "./ownership.js";
 import {
   connected,
   type Declared,
+  type KindInRun,
   type ObjectRecord,
-  outputsWith,
   type Resource,
   stateValues,
 } from "./resource.js";
@@ -26,8 +27,14 @@ export interface ReadResult {
   readonly inputs?: JsonObject;
 }
 
+/** What the engine calls to read a resource. */
+export const onRead =
+  (of: KindInRun) =>
+  (id: string, inputs: JsonObject): Promise<ReadResult> =>
+    engineCall({ of, doing: "reading", id, inputs }, (resource) => read(resource, id));
+
 /** Reads the live object: the managed members for a refresh, all members for `get`. */
-export const read = async (resource: Resource, id: string): Promise<ReadResult> => {
+const read = async (resource: Resource, id: string): Promise<ReadResult> => {
   const { definition, properties } = resource;
   assertId(id, definition.noun);
   const declared = await connected(resource);
@@ -43,13 +50,11 @@ export const read = async (resource: Resource, id: string): Promise<ReadResult> 
     return { id: "", props: {} };
   }
   const fields = readFields(declared, live, isGet);
-  const props = outputsWith(
-    { ...declared, properties: { ...properties, fields } },
-    liveRecord(live, properties.record),
-  );
+  const now = { definition, properties: { ...properties, fields } };
+  const props = stateValues(now, liveRecord(live, properties.record));
   // The inputs in the state may contain a secret that these outputs lack: they stay.
   if (!isGet && holdsUndisclosed(fields)) return { id, props };
-  return { id, props, inputs: stateValues(definition, { ...properties, fields, record: {} }) };
+  return { id, props, inputs: stateValues(now) };
 };
 
 /**
@@ -120,12 +125,20 @@ const descriptionOf = (
   return isProgramText || !isMarked ? description : rest;
 };
 
+/** What the plugin calls to read an object that the resource with this owner may import. */
+export const onLookUp =
+  (of: KindInRun) =>
+  (id: string, owner?: string): Promise<ReadResult> =>
+    engineCall({ of, doing: "looking up", id, inputs: owner ? { owner } : {} }, (resource) =>
+      lookUpObject(resource, id),
+    );
+
 /**
  * Reads an object by its ID, and returns it as a program would declare it, without empty members.
  * Every secret is undisclosed, because Pulumi writes the inputs of an import into code. Whose the
  * object is, only a check says: the next update adds the mark.
  */
-export const lookUpObject = async (resource: Resource, id: string): Promise<ReadResult> => {
+const lookUpObject = async (resource: Resource, id: string): Promise<ReadResult> => {
   const { definition } = resource;
   const declared = await connected(resource);
   const live = isId(id) ? await declared.service.read(definition, id) : undefined;
@@ -137,12 +150,10 @@ export const lookUpObject = async (resource: Resource, id: string): Promise<Read
   const mark = originalMark(definition, live);
   const isOurs = mark?.stack === ownMark?.stack && mark?.resource === ownMark?.resource;
   const properties = { fields: withoutSecrets(definition.fields, tidy), record: {} };
+  const record = liveRecord(live, isOurs && mark?.serial ? { serial: mark.serial } : {});
   return {
     id,
-    props: stateValues(definition, {
-      ...properties,
-      record: liveRecord(live, isOurs && mark ? { serial: mark.serial } : {}),
-    }),
-    inputs: stateValues(definition, properties),
+    props: stateValues({ definition, properties }, record),
+    inputs: stateValues({ definition, properties }),
   };
 };

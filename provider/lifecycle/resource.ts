@@ -8,7 +8,6 @@ import {
 } from "../definition/fields.js";
 import { namingOf } from "../definition/kinds.js";
 import {
-  filledText,
   filledTexts,
   type JsonObject,
   objectOf,
@@ -26,9 +25,8 @@ import {
   unknownValue,
   withEnvironmentSecrets,
 } from "../kernel/pulumi.js";
-import type { WireObject } from "../service/lists.js";
 import { assertDistinctProfiles } from "../service/settings.js";
-import type { AccountSession, HeldObject, ResourceIdentity, Run } from "./run.js";
+import type { AccountSession, ResourceIdentity, Run } from "./run.js";
 import type { Mark, ResourceMark } from "./stack-states.js";
 
 // A resource: the engine's values, split into their parts; resolved, for the steps of a call; with its
@@ -287,41 +285,21 @@ export const markFor = (mark: ResourceMark, serial: string, name: unknown): Mark
 });
 
 /**
- * Returns values for the state: inputs, or outputs if there is a record. Every secret is in the
- * engine's own form, so that the state encrypts it even if a program forgot `pulumi.secret`.
+ * Returns values for the state: inputs or, with a record, outputs. `adopt` and `eraseHidden` concern
+ * a single write, so outputs lack them. Every secret is in the engine's own form, so that the state
+ * encrypts it even if a program forgot `pulumi.secret`.
+ *
+ * @param record what is known about the object besides what the program manages
  */
-export const stateValues = (definition: Definition, properties: Properties): JsonObject => {
-  const { fields, record, logicalName: _, ...options } = properties;
+export const stateValues = (
+  { definition, properties }: Pick<Resource, "definition" | "properties">,
+  record?: ObjectRecord,
+): JsonObject => {
+  const { fields, record: _, logicalName: __, adopt, eraseHidden, ...kept } = properties;
   const sealed = changeFieldSecrets(definition.fields, fields, (value) => ({
     ...secretSignature,
     value,
   }));
-  return objectOf([sealed, options, record].flatMap((each) => Object.entries(each)));
-};
-
-/** Returns what is known about a newly created object, from the response or from a list. */
-export const recordOf = (wire: WireObject, serial: string | undefined): ObjectRecord =>
-  withoutUndefined({
-    serial,
-    created: filledText(wire.created),
-    modified: filledText(wire.modified),
-  });
-
-/** Records that an object belongs to the resource. */
-export const assignObject = ({ identity, run }: Resource, object: HeldObject): void => {
-  if (!identity) return;
-  run.decisions.objects.set(identity.key, object);
-  run.decisions.holders.set(object.id, identity);
-};
-
-/**
- * Returns the outputs for the state: what the program manages, and what else is known about the
- * object. `adopt` and `eraseHidden` concern a single write and are not stored.
- */
-export const outputsWith = (
-  { definition, properties }: Resource,
-  record: ObjectRecord,
-): JsonObject => {
-  const { adopt: _, eraseHidden: __, ...kept } = properties;
-  return stateValues(definition, { ...kept, record });
+  const others = record ?? { adopt, eraseHidden };
+  return objectOf([sealed, kept, others].flatMap((each) => Object.entries(each)));
 };

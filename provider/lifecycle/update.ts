@@ -1,6 +1,8 @@
 import { changeFieldSecrets } from "../definition/fields.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
+import { brokenSinceCheck, findViolations } from "./check.js";
+import { engineCall, ResourceInitFailed } from "./engine-call.js";
 import {
   findLeftovers,
   readWholeObject,
@@ -12,15 +14,28 @@ import {
 import { type PutPlan, planPut, putInPlace } from "./put.js";
 import { type Found, ownedElsewhere, takenByProgram } from "./refusals.js";
 import {
-  assignObject,
+  connected,
   type Declared,
   inAccount,
+  type KindInRun,
   labelOf,
   type ObjectRecord,
-  outputsWith,
+  propertiesIn,
   resourceIn,
+  stateValues,
 } from "./resource.js";
 import type { HeldObject, ObjectHolders } from "./run.js";
+
+/** What the engine calls to update a resource. A policy may have changed its inputs since the check. */
+export const onUpdate =
+  (of: KindInRun) =>
+  (id: string, olds: JsonObject, inputs: JsonObject): Promise<{ readonly outs: JsonObject }> =>
+    engineCall({ of, doing: "updating", id, inputs, olds }, async (resource) => {
+      const broken = findViolations(resource, inputs, propertiesIn(olds));
+      if (broken.length > 0) throw brokenSinceCheck(broken);
+      const declared = await connected(resource);
+      return updateObject(declared, inAccount(resourceIn(of, olds), declared), id);
+    });
 
 /**
  * Overwrites the live object with the program's values, in one PUT after one read; tries again if
@@ -28,14 +43,18 @@ import type { HeldObject, ObjectHolders } from "./run.js";
  *
  * @param before the resource as its object was last written
  */
-export const updateObject = async (
+const updateObject = async (
   declared: Declared,
   before: Declared,
   id: string,
 ): Promise<{ readonly outs: JsonObject }> => {
   const record = await writeObject(declared, before, id);
-  assignObject(declared, { id, serial: record.serial });
-  return { outs: outputsWith(declared, record) };
+  const { identity, run } = declared;
+  if (identity) {
+    run.decisions.objects.set(identity.key, { id, serial: record.serial });
+    run.decisions.holders.set(id, identity);
+  }
+  return { outs: stateValues(declared, record) };
 };
 
 const writeObject = async (
@@ -189,21 +208,6 @@ export const takeOver = async (
     const values = { ...before?.properties.fields, ...properties.fields };
     const fields = changeFieldSecrets(definition.fields, values, () => undefined);
     const sure = { ...declared, properties: { ...properties, fields } };
-    throw new ResourceInitFailed(id, outputsWith(sure, { serial: plan.serial }), error);
+    throw new ResourceInitFailed(id, stateValues(sure, { serial: plan.serial }), error);
   }
 };
-
-/**
- * The error for an object that exists but does not have all declared values yet. The engine saves
- * the object with its ID, reports the reason, and calls `update` in the next run even if nothing
- * else changed.
- */
-export class ResourceInitFailed extends Error {
-  constructor(
-    readonly objectId: string,
-    readonly outputs: JsonObject,
-    cause: Error,
-  ) {
-    super(cause.message, { cause });
-  }
-}

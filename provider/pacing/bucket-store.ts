@@ -106,8 +106,9 @@ export const fileBuckets = (path: string, now: () => number = machineTime): Buck
       try {
         const { file, read, write } = await opened;
         file.exec("BEGIN IMMEDIATE");
+        const at = now();
         const kept = parseBucket(read.get(key)?.state);
-        write.run(key, JSON.stringify(change(kept, now())));
+        write.run(key, JSON.stringify(change(kept, at)));
         file.exec("COMMIT");
       } catch (error) {
         // Closing undoes what was begun.

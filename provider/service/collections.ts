@@ -34,7 +34,10 @@ export interface Collections {
    * response, with at least the ID; if the response lacks `created` and `modified`, they are set to
    * the time of the response.
    */
-  create(definition: Definition, body: WireObject): Promise<WireObject & { readonly id: string }>;
+  create(
+    definition: Definition,
+    body: WireObject,
+  ): Promise<WireObject & Times & { readonly id: string }>;
   /**
    * Replaces an object. Fails with `NOT_FOUND` if the object no longer exists, under the same
    * conditions as `read`. Returns the time of the change or, if the response does not state it, the
