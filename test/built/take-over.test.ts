@@ -128,9 +128,7 @@ test("masked secrets: the guide, command by command as it stands, and nothing ch
   expect(first.replaceAll(/\s+/g, " ")).toContain("same account: 0 changes");
   showsNoSecret();
   const source = readFileSync(join(project.folder, "shop", "index.ts"), "utf8");
-  for (const declaration of guidePrograms("take-over")
-    .join("\n")
-    .split("\n\n"))
+  for (const declaration of guidePrograms("take-over").join("\n").split("\n\n"))
     expect(source).toContain(declaration.replace(/^\/\/ .*\n/, "").trim());
   expect(source).not.toMatch(/-0000-4000-8000-/);
   // Without its secrets a program makes no call.
