@@ -1,11 +1,9 @@
-import { createServer } from "node:net";
 import { expect, test } from "vitest";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { channel } from "../../provider/resources/channel.js";
 import { connectService } from "../../provider/service/connect.js";
 import { httpTransport } from "../../provider/service/transport.js";
 import { hubSettings } from "../rehearse/hub-environment.js";
-import { closeServer, listenHere, portOf } from "../support/loopback-server.js";
 import { TunnelProxy } from "./support/tunnel-proxy.js";
 
 const settings = hubSettings({
@@ -65,17 +63,4 @@ test.each(["login.invalid", ".invalid", "*"])("NO_PROXY=%s leads past the proxy"
   const failure = await failureIn({ HTTPS_PROXY: `http://${proxy.address}`, NO_PROXY: list });
   expect(proxy.asked).toEqual([]);
   expect(failure.message).toMatch(/the name login\.invalid could not be resolved/);
-});
-
-test("a tunnel to something that speaks no TLS is reported and not tried again", async () => {
-  const plain = createServer((socket) => {
-    socket.on("error", () => undefined);
-    socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\n\r\n"));
-  });
-  await listenHere(plain);
-  await using proxy = await TunnelProxy.open(portOf(plain));
-  const failure = await failureIn({ HTTPS_PROXY: `http://${proxy.address}` });
-  await closeServer(plain);
-  expect(failure.message).toMatch(/no TLS connection to login\.invalid/);
-  expect(proxy.asked).toHaveLength(1);
 });

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { resources } from "../../provider/resources/index.js";
-import { allOperations, defaultScopes, setUpOperation } from "../../provider/service/operations.js";
-
+import { allOperations, defaultScopes } from "../../provider/service/operations.js";
 import { runtimeOperations, scopes, setUpOperations } from "../support/specification.js";
 
 const findOperation = (method: string, template: string) =>
@@ -22,10 +21,4 @@ test("there are five operations for each kind and five runtime ones, all differe
 
 test("the default scopes are the four of the specification", () => {
   expect([...defaultScopes].sort()).toEqual(Object.values(scopes).sort());
-});
-
-test("titles read as a sentence would say them", () => {
-  const [first] = resources;
-  if (!first) throw new Error("no kinds");
-  expect(setUpOperation(first, "list").title).toBe("list every authentication");
 });

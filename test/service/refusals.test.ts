@@ -90,13 +90,6 @@ test("text of the service is cut and stripped of control characters", async () =
   expect(message.length).toBeLessThan(500);
 });
 
-test("a profile is named in the advice", async () => {
-  await using live = await connected(json(403, {}), {}, { profile: "eu-west" });
-  await expect(live.service.request(getAsset, { id: "a1" })).rejects.toThrow(
-    "conversation:eu-west.scope (CONVERSATION_EU_WEST_SCOPE)",
-  );
-});
-
 /** What a call that is given up at some moment ends with, and how often it was sent. */
 const givenUp: readonly (readonly [
   when: string,

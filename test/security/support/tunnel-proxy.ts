@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
-import { connect } from "node:net";
 import { closeServer, listenHere, portOf } from "../../support/loopback-server.js";
 
-/** A proxy that opens a tunnel on CONNECT, to one port of this machine whatever it is asked for. */
+/** A proxy that is asked for tunnels, and opens none. */
 export class TunnelProxy implements AsyncDisposable {
   /** What tunnels were asked for, such as `hub.example.com:443`. */
   readonly asked: string[] = [];
@@ -14,25 +13,17 @@ export class TunnelProxy implements AsyncDisposable {
     response.writeHead(200, { "content-type": "application/json" }).end('{"via":"proxy"}');
   });
 
-  private constructor(readonly leadsTo: number | undefined) {
+  private constructor() {
     this.#server.on("connect", (request, socket) => {
       this.asked.push(request.url ?? "");
       this.headers.push(request.headers);
       socket.on("error", () => undefined);
-      if (this.leadsTo === undefined) {
-        socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
-        return;
-      }
-      const behind = connect(this.leadsTo, "127.0.0.1", () => {
-        socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-        behind.pipe(socket).pipe(behind);
-      });
-      behind.on("error", () => socket.destroy());
+      socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
     });
   }
 
-  static async open(leadsTo?: number): Promise<TunnelProxy> {
-    const proxy = new TunnelProxy(leadsTo);
+  static async open(): Promise<TunnelProxy> {
+    const proxy = new TunnelProxy();
     await listenHere(proxy.#server);
     return proxy;
   }
