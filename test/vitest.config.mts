@@ -111,7 +111,6 @@ export default defineConfig({
         test: {
           ...all,
           name: "built",
-          isolate: false,
           setupFiles: [...all.setupFiles, "support/small-runs.ts"],
           include: ["built/**/*.test.ts", "../examples/orders-bot/*.test.mts"],
           testTimeout: 600_000,
