@@ -117,18 +117,13 @@ export const inspectPulumi = async (
   return { cli: { command, bin, version, origin } };
 };
 
-/** Returns the environment with a folder added at the start of PATH. */
-export const environmentWith = (bin: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
-  ...env,
-  PATH: [bin, env.PATH ?? ""].join(delimiter),
-});
-
 /**
  * Returns the environment in which this CLI finds its companion programs and does not use the
  * network.
  */
 export const environmentFor = (cli: PulumiCli, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
-  ...environmentWith(cli.bin, env),
+  ...env,
+  PATH: [cli.bin, env.PATH ?? ""].join(delimiter),
   PULUMI_SKIP_UPDATE_CHECK: "true",
   PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
 });

@@ -114,8 +114,3 @@ test("what is no folder is never taken for one", () => {
     expect(() => makeFolders(join(folder, name))).toThrow(/EEXIST|ENOENT/);
   expect(readdirSync(folder).toSorted()).toEqual(["file", "link"]);
 });
-
-test.runIf(process.platform === "linux")("below /proc it ends with the system's error", () => {
-  for (const path of ["/proc/none", "/proc/self/none/below", "/dev/fd/none"])
-    expect(() => makeFolders(path)).toThrow(/ENOENT/);
-});

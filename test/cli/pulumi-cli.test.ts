@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { checkPulumi } from "../../cli/doctor/diagnose.js";
 import {
-  environmentFor,
   findProgram,
   hostLimits,
   inspectPulumi,
@@ -102,19 +101,4 @@ test("the companions may stand elsewhere on PATH, or beside the file that a link
 test("a program that fails is no CLI", async () => {
   const command = shellScript(join(temporaryFolder(), "pulumi"), "echo v3.300.0", "exit 1");
   expect(await inspectPulumi(command, "PATH", {})).toEqual({ unusable: `${command} does not run` });
-});
-
-test("programs are run with the CLI's folder first and without the network", () => {
-  const cli = {
-    command: "/p/bin/pulumi",
-    bin: "/p/bin",
-    version: "3.259.0",
-    origin: "cache",
-  } as const;
-  const env = environmentFor(cli, { PATH: "/usr/bin", OTHER: "1" });
-  expect(env).toMatchObject({
-    PATH: "/p/bin:/usr/bin",
-    OTHER: "1",
-    PULUMI_SKIP_UPDATE_CHECK: "true",
-  });
 });
