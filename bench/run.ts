@@ -8,20 +8,14 @@ import { measureOverhead } from "./overhead.js";
 import { measurePacing } from "./pacing.js";
 import { measureRealTime } from "./real-time.js";
 
-const usage = `npm run bench                  measure and print tables
-npm run bench -- --no-engine   skip pulumi up
-npm run bench -- --redis <url> also measure two machines that share a Redis`;
-
 const options = {
   "no-engine": { type: "boolean", default: false },
   redis: { type: "string" },
-  help: { type: "boolean", short: "h", default: false },
 } as const;
 
 /** Measures everything, one part after the other, so that none disturbs another. */
 const main = async (args: readonly string[]): Promise<void> => {
   const wanted = parseArgs({ args: [...args], options }).values;
-  if (wanted.help) return console.log(usage);
   const { signal, release } = interruption();
   const print = (lines: readonly string[]) => console.log(`${lines.join("\n")}\n`);
   try {

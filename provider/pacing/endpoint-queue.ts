@@ -1,13 +1,7 @@
 import { AsyncResource } from "node:async_hooks";
 import type { Clock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
-import {
-  type Endpoint,
-  endpointName,
-  longestRefusedMs,
-  retryAfterMs,
-  type Wait,
-} from "../service/pace.js";
+import { type Endpoint, endpointName, retryAfterMs, type Wait } from "../service/pace.js";
 import type { HttpResponse } from "../service/transport.js";
 import {
   type Bucket,
@@ -48,6 +42,9 @@ interface Call {
   /** When its wait was last announced. */
   announcedAt: number;
 }
+
+/** Time for a call to succeed after its first refusal. */
+const longestRefusedMs = 60 * 60_000;
 
 /** First pause after a refusal; it doubles up to 16 s (specification §8.1 rule 6). */
 const firstPauseMs = 1_000;
@@ -141,7 +138,8 @@ export class EndpointQueue {
         if (waitMs <= 0) break;
         // An expected answer may end the wait at any time.
         if (answerMs <= 0) this.#announce(waitMs);
-        await this.#pause(call, waitMs);
+        // The token was asked for meanwhile.
+        if (!signal?.aborted) await this.#pause(call, waitMs);
       }
       this.#underWay += 1;
       this.#sentAt = this.#options.clock.now();
@@ -192,7 +190,8 @@ export class EndpointQueue {
     if (status === 429) return this.#learnRefused(headers);
     this.#refusalsInRow = 0;
     this.#window += 1;
-    if (isFirst) await this.#changeBucket((bucket) => delayBucket(bucket, tookMs));
+    if (isFirst && this.limit.periodMs > 0)
+      await this.#changeBucket((bucket) => delayBucket(bucket, tookMs));
   }
 
   async #learnRefused(headers: HttpResponse["headers"]): Promise<void> {

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { type Clock, systemClock } from "../kernel/clock.js";
+import { assertInstalled } from "../kernel/package.js";
 import type { Endpoint, Pace, Wait } from "../service/pace.js";
 import { type Plan, plans } from "../service/plans.js";
 import { type Settings, settingLabel } from "../service/settings.js";
@@ -14,7 +15,7 @@ import {
 } from "./bucket-store.js";
 import { EndpointQueue } from "./endpoint-queue.js";
 import { conversationLimit, type EndpointLimit } from "./plan-rates.js";
-import { assertRedisPackage, redisBuckets, redisRefusal } from "./redis-buckets.js";
+import { redisBuckets, redisRefusal } from "./redis-buckets.js";
 
 /** What an endpoint allows on a plan. */
 type LimitTable = (endpoint: Endpoint, plan: Plan) => Pick<EndpointLimit, "rate" | "burst">;
@@ -183,7 +184,10 @@ export const sharedBuckets = (options: SharedBucketsOptions): BucketStore => {
       onNotice?.(`The rate limits are not shared with other processes for now: ${why(error)}.`),
     );
   if (redisUrl !== undefined) {
-    assertRedisPackage(`${settingLabel("redisUrl")} is set to share the rate limits through Redis`);
+    assertInstalled(
+      "ioredis",
+      `${settingLabel("redisUrl")} is set to share the rate limits through Redis`,
+    );
     return shareThrough(redisBuckets(redisUrl), (error) => {
       const said = redisRefusal(redisUrl, error);
       return said === undefined ? "could not reach Redis" : `Redis refused it (${said})`;

@@ -1,4 +1,3 @@
-import { assertInstalled } from "../kernel/package.js";
 import { cleaned } from "../kernel/text.js";
 import { redact } from "../service/redaction.js";
 import { parseBucket } from "./bucket.js";
@@ -86,21 +85,13 @@ export const redisRefusal = (url: string, error: unknown): string | undefined =>
   return redact(cleaned(said), [new URL(url).password]).replace(/\.$/, "");
 };
 
-/**
- * Fails unless the optional package for Redis is installed.
- *
- * @param need its purpose, for the message
- * @throws ConversationError `SETTINGS_INVALID`
- */
-export const assertRedisPackage = (need: string): void => assertInstalled("ioredis", need);
-
 const connectionMs = 5_000;
 
 const mostPauseMs = 5_000;
 
 /**
  * Connects to Redis. Calls fail at once while there is no connection; the client reconnects
- * automatically. Requires the package `ioredis`: see `assertRedisPackage`.
+ * automatically. Requires the optional package `ioredis`.
  */
 export const connectRedis = async (url: string): Promise<RedisClient> => {
   const { Redis } = await import("ioredis");

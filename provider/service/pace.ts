@@ -49,9 +49,6 @@ export interface Wait extends Endpoint {
   readonly waitMs: number;
 }
 
-/** Time for a call to succeed after its first refusal, in milliseconds. */
-export const longestRefusedMs = 60 * 60_000;
-
 /**
  * Describes a wait: `1 min 15 s left for POST /channels, 12 calls queued`. The time comes first,
  * because rows are cut off at the end.

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
+import { assertInstalled } from "../../provider/kernel/package.js";
 import {
-  assertRedisPackage,
   connectRedis,
   type RedisClient,
   redisRefusal,
@@ -98,7 +98,7 @@ const redisFailure = (url: string, error: unknown): ConversationError => {
  */
 export const redisMemory = (options: RedisMemoryOptions): RedisMemory => {
   const { url, name, rememberMs } = checkMemoryOptions(options);
-  assertRedisPackage(need);
+  assertInstalled("ioredis", need);
   const owner = randomUUID();
   const renewals = new Map<string, NodeJS.Timeout>();
   let client: Promise<RedisClient> | undefined;

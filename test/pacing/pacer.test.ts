@@ -93,6 +93,10 @@ test("a burst that no run uses up is no limit: no call waits for another", async
   const { wallMs, refused } = await alone(bucket, 200, line, { burst: unlimitedBurst });
   expect(refused).toBe(0);
   expect(wallMs).toBeLessThanOrEqual(line.roundTripMs);
+  const time = new VirtualTime();
+  const pace = pacer(time, { burst: unlimitedBurst });
+  for (let n = 1; n <= 3; n += 1) await makeCalls(time, pace, 1, calling(time, bucket, line));
+  expect(time.now()).toBe(3 * line.roundTripMs);
 });
 
 test("after a pause the saved-up tokens are used again without a refusal", async () => {

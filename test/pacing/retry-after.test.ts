@@ -1,10 +1,5 @@
-import { describe, expect, test } from "vitest";
-import { accessService } from "../../cli/inventory/open-account.js";
-import { readAccount } from "../../cli/inventory/read-account.js";
+import { expect, test } from "vitest";
 import { retryAfterMs } from "../../provider/service/pace.js";
-import { JumpingClock } from "../service/support/clocks.js";
-import { failureOf } from "../service/support/connected.js";
-import { FakeHub, raw } from "../service/support/fake-hub.js";
 
 const now = Date.UTC(2026, 0, 1);
 const longestMs = 100_000;
@@ -28,33 +23,4 @@ test.each<[value: string | string[], ms: number | undefined]>([
   // The service's own clock counts, not this machine's.
   const headers = { "retry-after": value, date: new Date(now).toUTCString() };
   expect(retryAfterMs(headers, 0)).toBe(ms);
-});
-
-describe("a command that only waits", () => {
-  test.each(["999999999", "-5", "soon"])(
-    "says once that it is refused, where it asks for %s, and ends after an hour",
-    async (value) => {
-      await using hub = await FakeHub.start(raw(429, "", { "retry-after": value }));
-      const said: string[] = [];
-      const clock = new JumpingClock();
-      const access = accessService(hub.settings({ plan: "enterprise" }), {
-        environment: {},
-        say: (text, about) => {
-          if (about === "failure") said.push(text);
-        },
-        clock,
-      });
-      const error = await failureOf(readAccount(access, { clock }));
-      await access.close();
-      expect(said).toEqual([
-        expect.stringMatching(
-          /^The service refuses GET \/\w+ because of the rate limit \(429\)\. Retrying for up to 5\d min /,
-        ),
-      ]);
-      expect(error).toMatchObject({
-        code: "THROTTLED",
-        message: expect.stringContaining("still exceeds its rate limit"),
-      });
-    },
-  );
 });
