@@ -37,6 +37,8 @@ export interface Callbacks {
    * behind a proxy, set the timeouts that `serveCallbacks` sets.
    */
   readonly node: NodeHandler;
+  /** Handler for servers and hosts that pass a `Request` of the Fetch standard. Never fails. */
+  readonly fetch: (request: Request) => Promise<Response>;
   /**
    * Resolves when every accepted message has been handled. Use it in tests, and before the process
    * exits. Never fails.
@@ -77,6 +79,15 @@ const createMessageWork = (
     return "done";
   };
 };
+
+/** A call from the service, in the same form for every kind of server. */
+interface IncomingCall {
+  readonly method: string | undefined;
+  readonly authorization: string | undefined;
+  /** Whether something else has read the body. */
+  readonly isRead: boolean;
+  readonly body: () => AsyncIterable<Uint8Array>;
+}
 
 /** A response, with plain text as its body if it has one. */
 interface CallbackAnswer {
@@ -133,10 +144,10 @@ const createAnswers = (options: ReturnType<typeof completeOptions>) => {
   const unauthorized = { status: 401, headers: { "www-authenticate": credentials.challenge } };
   let isRefusalReported = false;
 
-  const findRefusal = async ({ method, headers }: IncomingMessage) => {
+  const findRefusal = async ({ method, authorization }: IncomingCall) => {
     if (method !== "POST") return refusals.method;
     try {
-      if (await credentials.passes(headers.authorization)) return undefined;
+      if (await credentials.passes(authorization)) return undefined;
     } catch (error) {
       void report(error);
       return refusals.later;
@@ -152,20 +163,18 @@ const createAnswers = (options: ReturnType<typeof completeOptions>) => {
     return { status, text: error.message };
   };
 
-  const answer = async (request: IncomingMessage): Promise<CallbackAnswer> => {
+  const answer = async (call: IncomingCall): Promise<CallbackAnswer> => {
     let lateAnswer: CallbackAnswer = refusals.tooSlow;
     const respond = async (signal: AbortSignal): Promise<CallbackAnswer> => {
-      const refusal = await findRefusal(request);
+      const refusal = await findRefusal(call);
       if (refusal) return refusal;
-      if (request.readableEnded) {
+      if (call.isRead) {
         return refuseBody(
           500,
           "its body has been read before; use the handler before body parsers",
         );
       }
-      // The request stays open if reading stops early, so that it can still be answered.
-      const pieces = request.iterator({ destroyOnReturn: false });
-      const body = await readAtMost(pieces, longestBody);
+      const body = await readAtMost(call.body(), longestBody);
       if (!body) return refuseBody(413, `its body is longer than ${longestBody} bytes`);
       const received = readReceivedMessages(jsonIn(new TextDecoder().decode(body)), platformName);
       if (!received) {
@@ -195,27 +204,49 @@ const createAnswers = (options: ReturnType<typeof completeOptions>) => {
   return { answer, idle: () => queue.idle() };
 };
 
-const send = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status, headers, text = "" }: CallbackAnswer,
-): void => {
-  if (response.headersSent || response.destroyed) return;
-  response.writeHead(status, {
-    ...headers,
-    "content-length": Buffer.byteLength(text),
-    // Text may quote the caller: nothing takes it for a page.
-    ...(text === "" ? {} : { "content-type": "text/plain; charset=utf-8" }),
-  });
-  response.end(text);
-  // What was not wanted of the body must not hold up the next call.
-  request.on("error", () => {}).resume();
-};
+type Answering = (call: IncomingCall) => Promise<CallbackAnswer>;
+
+/** Text may quote the caller: nothing takes it for a page. */
+const headersOf = ({ headers, text }: CallbackAnswer): Readonly<Record<string, string>> =>
+  text ? { ...headers, "content-type": "text/plain; charset=utf-8" } : { ...headers };
+
+const createNodeHandler =
+  (answer: Answering): NodeHandler =>
+  async (request, response) => {
+    const answered = await answer({
+      method: request.method,
+      authorization: request.headers.authorization,
+      isRead: request.readableEnded,
+      // The request stays open if reading stops early, so that it can still be answered.
+      body: () => request.iterator({ destroyOnReturn: false }),
+    });
+    if (response.headersSent || response.destroyed) return;
+    const { status, text = "" } = answered;
+    const length = { "content-length": Buffer.byteLength(text) };
+    response.writeHead(status, { ...headersOf(answered), ...length });
+    response.end(text);
+    // What was not wanted of the body must not hold up the next call.
+    request.on("error", () => {}).resume();
+  };
+
+const createFetchHandler =
+  (answer: Answering): Callbacks["fetch"] =>
+  async (request) => {
+    const answered = await answer({
+      method: request.method,
+      authorization: request.headers.get("authorization") ?? undefined,
+      isRead: request.bodyUsed,
+      body: () => request.body ?? new Blob([]).stream(),
+    });
+    const { status, text = null } = answered;
+    return new Response(text, { status, headers: headersOf(answered) });
+  };
 
 const serve = (options: ReturnType<typeof completeOptions>): Callbacks => {
   const { answer, idle } = createAnswers(options);
   return {
-    node: async (request, response) => send(request, response, await answer(request)),
+    node: createNodeHandler(answer),
+    fetch: createFetchHandler(answer),
     idle,
   };
 };

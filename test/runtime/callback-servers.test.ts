@@ -105,3 +105,41 @@ test("a body that a parser has read cannot be read again, and the answer says wh
   expect(await response.text()).toContain("use the handler before body parsers");
   expect(errors).toMatchObject([{ code: "BAD_RESPONSE" }]);
 });
+
+const asked = (body: RequestInit["body"], authorization = right): Request => {
+  const init = { method: "POST", headers: { authorization }, body, duplex: "half" };
+  return new Request("http://x.example/", init as RequestInit);
+};
+
+test("fetch: a message arrives, from a stream, too", async () => {
+  const { handler, received } = receiver();
+  const text = (id: string) => JSON.stringify(bodyWith(message(id)));
+  for (const body of [text("1"), new Blob([text("2")]).stream()]) {
+    const response = await handler.fetch(asked(body));
+    expect([response.status, await response.text()]).toEqual([202, ""]);
+  }
+  await handler.idle();
+  expect(received.map(({ id }) => id)).toEqual(["1", "2"]);
+});
+
+test("fetch: what is refused says why, and nothing arrives", async () => {
+  const { handler, received } = receiver();
+  const wrong = await handler.fetch(asked("{}", "Basic eA=="));
+  expect([wrong.status, wrong.headers.get("www-authenticate")]).toEqual([
+    401,
+    expect.stringMatching(/^Basic /),
+  ]);
+  expect((await handler.fetch(new Request("http://x.example/"))).status).toBe(405);
+  const long = await handler.fetch(asked(new Blob(["x".repeat(2 ** 21)]).stream()));
+  expect(long.status).toBe(413);
+  const read = asked(JSON.stringify(bodyWith(message("1"))));
+  await read.text();
+  const late = await handler.fetch(read);
+  expect([late.status, await late.text()]).toEqual([500, expect.stringContaining("read before")]);
+  const none = await handler.fetch(asked(null));
+  expect([none.status, none.headers.get("content-type")]).toEqual([
+    400,
+    expect.stringMatching(/^text\/plain/),
+  ]);
+  expect(received).toEqual([]);
+});
