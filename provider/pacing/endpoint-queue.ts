@@ -156,8 +156,8 @@ export class EndpointQueue {
     return this.#sentAt + (this.limit.periodMs || Number.POSITIVE_INFINITY);
   }
 
-  /** Waits until the call is woken, or the time is over. */
-  #pause(call: Call, ms?: number): Promise<void> {
+  /** Waits until the call is woken, or the time is over, if it ever is. */
+  #pause(call: Call, ms = Number.POSITIVE_INFINITY): Promise<void> {
     return new Promise((over) => {
       const pause = new AbortController();
       call.wake = () => {
@@ -165,7 +165,7 @@ export class EndpointQueue {
         pause.abort("woken");
         over();
       };
-      if (ms === undefined) return;
+      if (ms === Number.POSITIVE_INFINITY) return;
       this.#options.clock.sleep(Math.min(Math.ceil(ms), againMs), pause.signal).then(over, over);
     });
   }
