@@ -90,10 +90,11 @@ const findKeeper = async (
   const ownOf = (states: ObjectHolders | undefined) =>
     states?.holdersOf(kind, id).filter(({ own, isUnsettled }) => own && !isUnsettled) ?? [];
   // An earlier reading may be older than the replacement: with deleteBeforeReplace, deletions begin
-  // while the program still runs. A process that serves the whole program knows its replacements.
-  const isAlone = hasProgram && !run.isPlugins;
+  // while the program still runs. A process that serves the whole program knows its replacements,
+  // and without a program there are none. Only Node.js, which dynamic resources need, tells.
+  const mayReplace = run.isPlugins || !(hasProgram || (await run.runsProgram?.()) === false);
   const isKnown = (states: ObjectHolders) => ownOf(states).some(({ leaving }) => leaving);
-  const states = await run.states?.(owner, "own", isAlone ? undefined : isKnown);
+  const states = await run.states?.(owner, "own", mayReplace ? isKnown : undefined);
   if (!states && !hasProgram && (await run.hidesReplacements?.())) throw unreadableState();
   const holders = ownOf(states);
   const isThis = (held: Holding) => isThisResource(resource, held, held.writtenOwner ?? held.owner);

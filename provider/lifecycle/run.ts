@@ -44,6 +44,11 @@ export interface RunEnvironment {
     suffices?: (known: ObjectHolders) => boolean,
   ) => Promise<ObjectHolders | undefined>;
   /**
+   * Whether the engine runs a program, as far as the program's language tells the engine. Without
+   * one, as in `destroy`, nothing is replaced.
+   */
+  readonly runsProgram?: () => Promise<boolean>;
+  /**
    * Whether the engine runs a program that may be replacing what this process deletes, and no state
    * can be read that would show it.
    */
