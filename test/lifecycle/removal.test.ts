@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { lifecycle } from "../../provider/lifecycle/index.js";
+import { createRun } from "../../provider/lifecycle/run.js";
+import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
-import { type Emulated, emulated, owned } from "../support/emulated.js";
+import { type Emulated, emulated, owned, settingsOf } from "../support/emulated.js";
 import { roleOf } from "../support/forms.js";
 import { basicInputs, kiosk, stepsOn } from "./steps.js";
 
@@ -141,4 +144,23 @@ test.each(pieces)("what the service says is only text: %j", async (piece) => {
   const said = await failureOf(hub.of("Channel").create(inputs));
   expect(said).toContain("no ");
   expect(said).not.toMatch(active);
+});
+
+test.each([
+  ["a program may still replace", true],
+  ["there is no program, as in destroy", false],
+])("where %s, that the state has to be current is %s", async (_, runsProgram) => {
+  const { id, state } = await make("Channel", kiosk());
+  const settings = settingsOf(hub.emulator);
+  const needed: boolean[] = [];
+  const run = createRun(async () => ({ settings, service: hub.service }), {
+    settings: () => settings,
+    runsProgram: async () => runsProgram,
+    states: async (_owner, _whose, suffices) => {
+      needed.push(suffices !== undefined);
+      return undefined;
+    },
+  });
+  await lifecycle(channel, run).delete(id, state);
+  expect([needed, await hub.objects("channels")]).toEqual([[runsProgram], []]);
 });
