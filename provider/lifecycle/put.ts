@@ -1,9 +1,9 @@
 import { managedFields } from "../definition/changes.js";
-import { changeFieldSecrets } from "../definition/fields.js";
+import { changeFieldSecrets, secretTexts } from "../definition/fields.js";
 import { sameFieldsMeaning } from "../definition/meaning.js";
-import { bodyOf, fieldsFromWire, writtenOver } from "../definition/wire.js";
+import { bodyOf, fieldsFromWire, isMissing, writtenOver } from "../definition/wire.js";
 import { ConversationError } from "../kernel/errors.js";
-import { filledText, type JsonObject, withoutUndefined } from "../kernel/json.js";
+import { filledText, isObject, type JsonObject, withoutUndefined } from "../kernel/json.js";
 import {
   environmentSecretsIn,
   missingText,
@@ -114,6 +114,8 @@ export interface PutPlan {
   readonly fields: JsonObject;
   readonly serial: string;
   readonly isMarked: boolean;
+  /** Whether it changes secrets, which the service may not show. */
+  readonly changesSecrets: boolean;
   /** Undeclared members that the PUT keeps. */
   readonly undeclared: readonly string[];
   /** Undeclared members that the service hides and that the PUT would erase. */
@@ -137,7 +139,10 @@ export const planPut = (declared: Declared, live: Found, before?: Declared): Put
   const last = former && desiredObject(former, { serial });
   const { fields, isMarked } = desiredObject(now, { serial, description });
   const sides = { live, desired: fields, prior: last?.fields ?? {} };
-  return { ...writtenOver(definition, settings, sides), live, serial, isMarked };
+  const written = writtenOver(definition, settings, sides);
+  const known = new Set(secretTexts(definition.fields, sides.prior));
+  const changesSecrets = secretTexts(definition.fields, fields).some((text) => !known.has(text));
+  return { ...written, live, serial, isMarked, changesSecrets };
 };
 
 /** The serial by which the state, or otherwise the object itself, identifies it; else a new one. */
@@ -187,19 +192,40 @@ export const putInPlace = async (declared: Declared, plan: PutPlan): Promise<Obj
 
 /**
  * Sends the PUT and returns when the object was changed. If the answer did not come from the
- * service, the content of the object shows whether it was written.
+ * service, the object shows whether it was written.
  */
-const sendPut = async (
-  declared: Declared,
-  { live, body, fields }: PutPlan,
-): Promise<string | undefined> => {
+const sendPut = async (declared: Declared, plan: PutPlan): Promise<string | undefined> => {
   const { definition, service } = declared;
+  const { live, body } = plan;
   try {
     return (await service.replace(definition, live.id, body)).modified;
   } catch (error) {
     if (!isUnclear(error)) throw error;
     const now = await readWholeObject(declared, live.id);
-    if (!now || !holdsFields(declared, now, fields)) throw error;
+    if (!now || !isWritten(declared, plan, now)) throw error;
     return filledText(now.modified);
   }
+};
+
+/**
+ * Whether an object shows what a PUT wrote, and nothing that it removed. Of a secret, only the time
+ * of the change shows it.
+ */
+const isWritten = (declared: Declared, plan: PutPlan, now: Found): boolean => {
+  const { definition, settings } = declared;
+  const { live, fields, changesSecrets } = plan;
+  if (!holdsFields(declared, now, fields)) return false;
+  if (changesSecrets && now.modified === live.modified) return false;
+  const shown = fieldsFromWire(definition.fields, now, settings);
+  return settings.put === "keep" || !hasMore(shown, fields);
+};
+
+/** Whether a value has members that another one lacks. Items of lists are not compared. */
+const hasMore = (value: unknown, other: unknown): boolean => {
+  if (!isObject(value))
+    return Array.isArray(value)
+      ? value.length > 0 && !other
+      : !isMissing(value) && isMissing(other);
+  const others = isObject(other) ? other : {};
+  return Object.entries(value).some(([name, member]) => hasMore(member, others[name]));
 };

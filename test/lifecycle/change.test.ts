@@ -93,6 +93,17 @@ test.each([
   expect((await hub.objects("channels"))[0]?.displayName === "New").toBe(!failure);
 });
 
+test("where only pages answer, a secret or a removal that the object does not prove is not written", async () => {
+  const pages = { kind: "status", status: 200, body: "<html>", times: 9 };
+  const secret = await make("Authentication", basicInputs("first-password"));
+  await hub.faults({ on: "PUT /authentications/{id}", ...pages });
+  const rotated = change("Authentication", secret.id, secret.state, basicInputs("second-password"));
+  await expect(rotated).rejects.toThrow("not JSON");
+  const limited = await make("Channel", kiosk({ restrictions: { inbound: { maxTextLength: 5 } } }));
+  await hub.faults({ on: "PUT /channels/{id}", ...pages });
+  await expect(change("Channel", limited.id, limited.state, kiosk())).rejects.toThrow("not JSON");
+});
+
 test("a removed mark comes back with the next update", async () => {
   const { id, state } = await make("Channel", kiosk());
   const live = await hub.service.read(channelDefinition, id);
