@@ -26,12 +26,22 @@ const longestForeign = 8_000;
 const mostPieces = 500_000;
 
 /** How a message may spell a secret: plain, in JSON, in a URL, or in a form. */
-const spellings = (secret: string): readonly string[] => [
-  secret,
-  JSON.stringify(secret).slice(1, -1),
-  encodeURIComponent(secret.toWellFormed()),
-  new URLSearchParams([["", secret]]).toString().slice(1),
-];
+const spellings = (secret: string): readonly string[] => {
+  const json = JSON.stringify(secret).slice(1, -1);
+  // Other languages than JavaScript escape more in JSON, and write %xx in lower case.
+  const ascii = json.replace(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  const url = encodeURIComponent(secret.toWellFormed());
+  const form = new URLSearchParams([["", secret]]).toString().slice(1);
+  const escaped = [json, ascii].flatMap((text) => [text, text.replaceAll("/", "\\/")]);
+  const encoded = [url, form].flatMap((text) => [
+    text,
+    text.replace(/%../g, (code) => code.toLowerCase()),
+  ]);
+  return [...new Set([secret, ...escaped, ...encoded])];
+};
 
 const knownPieces = new WeakMap<readonly string[], ReadonlySet<string>>();
 

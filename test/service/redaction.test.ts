@@ -13,6 +13,8 @@ const secret = 'p@ss/w"rd é\\1';
 test.each<readonly [string, string]>([
   ["as it is", secret],
   ["in JSON", 'p@ss/w\\"rd é\\\\1'],
+  ["in JSON with more escapes", 'p@ss\\/w\\"rd \\u00e9\\\\1'],
+  ["in a URL in lower case", "p%40ss%2fw%22rd%20%c3%a9%5c1"],
   ["in a URL", "p%40ss%2Fw%22rd%20%C3%A9%5C1"],
   ["in a form", "p%40ss%2Fw%22rd+%C3%A9%5C1"],
   ["in base64", "cEBzcy93InJkIMOpXDE="],
