@@ -7,26 +7,22 @@ export const repairCommand = command({
   name: "repair",
   summary: "Repair a stack after a killed run.",
   description:
-    "Find what a killed run left behind: its lock, pending operations, and objects\n" +
+    "Find what a killed run left behind: pending operations, and objects\n" +
     "that exist twice. The command shows the steps that repair the stack. With\n" +
     "--apply, it carries them out: it writes created objects into the state, and deletes\n" +
     "duplicates. Run it in the Pulumi project folder.",
   details: `
 Steps:
-  remove-cut-off-files  remove empty files that a killed run left
-  restore-state         restore a truncated state file from its copy
-  cancel                remove the killed run's lock
-  record                add an existing object to the state
-  refresh               refresh an object whose update was interrupted
-  forget                remove a pending operation that is no longer under way
-  delete                delete one of a resource's two objects
+  record  add an existing object to the state
+  forget  remove a pending operation that is no longer under way
+  delete  delete one of a resource's two objects
 
-Without --apply, the command changes nothing. It stops if a run is in progress, or if it
-cannot determine whether one is. It finds objects by their marks, and never deletes a copy
+Without --apply, the command changes nothing. It stops if the stack is locked, or if it
+cannot determine whether it is. It finds objects by their marks, and never deletes a copy
 that a person made.`,
   options: {
     apply: flagOption("Carry out the steps."),
-    ignoreLock: flagOption("Continue even if the run that holds the lock may still be active."),
+    ignoreLock: flagOption("Continue even if the command cannot read the stack's lock."),
     profile: profileOption("Use this profile's settings for resources that do not name a profile."),
     stack: stackOption(),
   },

@@ -6,6 +6,7 @@ import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { whileAlone } from "../../cli/inventory/open-stack.js";
 import { runOrphans } from "../../cli/orphans/orphans.js";
 import { repairReport } from "../../cli/repair/repair.js";
+import { repairSchema } from "../../cli/repair/repair-plan.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/kernel/pulumi.js";
 import { roleOf } from "../support/forms.js";
@@ -16,6 +17,15 @@ import {
   type StackSandbox,
   stackSandbox,
 } from "./inventory/stack-sandbox.js";
+import { run } from "./session.js";
+
+test("the help explains exactly the steps that a repair can take", async () => {
+  const { out } = await run("repair", "--help");
+  const steps = /^Steps:\n((?: {2}.*\n)+)/m.exec(out)?.[1] ?? "";
+  const explained = [...steps.matchAll(/^ {2}(\S+)/gm)].map(([, action]) => action);
+  const { options } = repairSchema.shape.steps.element;
+  expect(explained).toEqual(options.map(({ shape }) => shape.action.value));
+});
 
 const web = { type: "custom.web", displayName: "Web", icon: "aVZC" };
 
