@@ -153,7 +153,7 @@ const converse = async (context: QuickstartContext, pulumi: PulumiProject): Prom
 };
 
 const nextSteps = [
-  ["Create your own project", ownCommand("init ../shop --emulator")],
+  ["Create your own project", ownCommand("init ../shop")],
   ["Change the account", "examples/default-account/index.ts, then npm run quickstart"],
   ["See how the bot works", "examples/orders-bot/README.md"],
   ["Remove everything", "npm run quickstart -- --destroy"],
