@@ -191,7 +191,7 @@ export const exitsOf = (
   ...exits,
 });
 
-/** `asScopes` as it is written on the command line: `--as-scopes`. */
+/** `maxMinutes` as it is written on the command line: `--max-minutes`. */
 export const optionName = (key: string): string =>
   `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 

@@ -1,15 +1,4 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  type Stats,
-  statSync,
-} from "node:fs";
+import { existsSync, lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 const isFolder = (path: string): boolean =>
@@ -58,9 +47,6 @@ const mayOthers = ({ mode }: Stats, bits: number): boolean =>
 
 const lookAt = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
 
-/** No private file of this package is this large, in bytes. */
-const largestBytes = 16 * 1024 * 1024;
-
 /**
  * Whether a path is certainly a folder (not a link) that this user owns and that no one else can
  * write to or, if requested, read.
@@ -106,41 +92,4 @@ export const assertOwnFile = (path: string): void => {
   const facts = lookAt(path);
   if (facts && !(facts.isFile() && isOurs(facts)))
     throw new Error(`${path} was not used: it is not a regular file that this user owns`);
-};
-
-/**
- * The text of an open file, up to the size that it had when it was opened, although it may grow.
- */
-const textOf = (file: number, bytes: number): string => {
-  const buffer = Buffer.alloc(bytes);
-  let length = 0;
-  while (length < bytes) {
-    const read = readSync(file, buffer, length, bytes - length, null);
-    if (read === 0) break;
-    length += read;
-  }
-  return buffer.toString("utf8", 0, length);
-};
-
-/**
- * Reads the text of a file that several users can share, such as one in a backend. Accepts any
- * regular file. Never waits, because it does not read pipes or devices.
- *
- * @returns undefined if there is no such file, or if it is too large
- */
-export const readPlainFile = (path: string, largest = largestBytes): string | undefined => {
-  let file: number;
-  try {
-    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  } catch {
-    return undefined;
-  }
-  try {
-    const facts = fstatSync(file);
-    return facts.isFile() && facts.size <= largest ? textOf(file, facts.size) : undefined;
-  } catch {
-    return undefined;
-  } finally {
-    closeSync(file);
-  }
 };

@@ -1,7 +1,7 @@
 // The kernel: the base of the provider, the runtime client, the emulator and the commands, which
 // depends on none of them. Only `parseJson` reads JSON from elsewhere; the kernel also contains the
-// one error class, ids, text for messages, own files, stand-ins, the clock and the package. The
-// emulator deliberately keeps its own rates: a second opinion.
+// one error class, ids, text for messages, own files, Pulumi's forms of values, the clock and the
+// package. The emulator deliberately keeps its own rates: a second opinion.
 
 /** A JSON object whose members are not known yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;

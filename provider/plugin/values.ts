@@ -12,7 +12,7 @@ import {
 
 /**
  * The engine's forms of values that JSON lacks, by the signature that each carries. Public as
- * `pulumi.runtime.specialSigKey` and its neighbors; see `stand-ins.ts` for secrets.
+ * `pulumi.runtime.specialSigKey` and its neighbors; see `pulumi.ts` for secrets.
  */
 const [signatureKey = ""] = Object.keys(secretSignature);
 
