@@ -8,7 +8,7 @@ import {
 import { isObject } from "../kernel/json.js";
 import { assertId, isId } from "../kernel/object-id.js";
 import type { DatedAnswer, Request } from "./client.js";
-import { type Listing, readList, type WireObject } from "./lists.js";
+import { type Listing, type OwnListing, readList, type WireObject } from "./lists.js";
 import { type Operation, type SetUpAction, setUpOperation } from "./operations.js";
 import { endpointName } from "./pace.js";
 import { addressAdvice, type Settings } from "./settings.js";
@@ -301,9 +301,6 @@ const wrongAddress = (
     "none",
     { cause },
   );
-
-/** A listing whose objects own writes change. */
-type OwnListing = Listing & { readonly objects: Map<string, WireObject> };
 
 /**
  * The listing of one collection: requested once, shared by all callers, and updated by own writes.

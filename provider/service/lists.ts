@@ -36,16 +36,37 @@ interface Page {
 /** Sibling services number their pages from 1 to 999. */
 const mostPages = 999;
 
+/** A listing whose objects own writes change. */
+export type OwnListing = Listing & { readonly objects: Map<string, WireObject> };
+
+/** How often a list is read from which objects disappear meanwhile. */
+const mostReadings = 3;
+
 /**
- * Reads a list with all its pages (`$pagenum`, assumed) until as many objects have arrived as the
- * service reports. Requests larger pages (`$pagesize`, assumed) if this saves calls and the service
- * supports it.
+ * Reads a list, again if an object was removed meanwhile: another one that moved to an earlier page
+ * would be missing.
  */
 export const readList = async (
   request: Request,
   operation: Operation,
   listKey: string,
-): Promise<Listing & { readonly objects: Map<string, WireObject> }> => {
+): Promise<OwnListing> => {
+  for (let reading = 1; ; reading++) {
+    const { hasShrunk, ...listing } = await readPages(request, operation, listKey);
+    if (listing.complete || !hasShrunk || reading === mostReadings) return listing;
+  }
+};
+
+/**
+ * Reads a list with all its pages (`$pagenum`, assumed) until as many objects have arrived as the
+ * service has reported at most. Requests larger pages (`$pagesize`, assumed) if this saves calls and
+ * the service supports it.
+ */
+const readPages = async (
+  request: Request,
+  operation: Operation,
+  listKey: string,
+): Promise<OwnListing & { readonly hasShrunk: boolean }> => {
   const counts = new Set<number | undefined>();
   const read = async (query: Readonly<Record<string, number>> = {}): Promise<Page> => {
     const page = readPage(operation, listKey, await request(operation, { query }));
@@ -68,17 +89,21 @@ export const readList = async (
   const width = isWider ? { $pagesize: widestPage } : {};
   const objects = new Map<string, WireObject>();
   let page: Page | undefined = isWider ? wide : first;
+  let most = 0;
+  let hasShrunk = false;
   for (let number = 1; page; number++) {
     const { count, items }: Page = page;
     const before = objects.size;
     // A foreign object with a strange id must not block its kind: its name still counts.
     for (const item of items) objects.set(listingKey(item), item);
-    const isAll = count === undefined ? number === 1 : objects.size >= count;
-    if (isAll) return { objects, complete: true, moved: counts.size > 1 };
+    hasShrunk ||= count !== undefined && count < most;
+    most = Math.max(most, count ?? 0);
+    const isAll = count === undefined ? number === 1 : objects.size >= most;
+    if (isAll) return { objects, complete: true, moved: counts.size > 1, hasShrunk };
     const isOver: boolean = objects.size === before || !count || number === mostPages;
     page = isOver ? undefined : await readFurther({ $pagenum: number + 1, ...width });
   }
-  return { objects, complete: false, moved: counts.size > 1 };
+  return { objects, complete: false, moved: counts.size > 1, hasShrunk };
 };
 
 const readPage = (operation: Operation, listKey: string, { body }: Answer): Page => {

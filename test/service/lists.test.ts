@@ -61,6 +61,17 @@ describe("a list", () => {
     expect(live.hub.calls.length).toBeLessThanOrEqual(2);
   });
 
+  test("from which an object disappears between two pages is read again", async () => {
+    const removed = inTurn(
+      page(objects(0, 2), { count: 3, pagesize: 2 }),
+      page([], { count: 2, pagesize: 2 }),
+      page(objects(1, 3), { count: 2, pagesize: 2 }),
+    );
+    await using live = await connected(removed);
+    const listing = await live.service.list(channel);
+    expect([idsOf(listing), listing.complete]).toEqual([["c1", "c2"], true]);
+  });
+
   test.each([
     ["an array of another name", { channels: [] }],
     ["no array", { hello: 1 }],
