@@ -7,7 +7,8 @@ export const initCommand = command({
   summary: "Create a Pulumi project with an account, a test, and a pipeline.",
   description:
     "Create a Pulumi project in TypeScript in an empty folder: an account with a bot and\n" +
-    "agents, a test, and pipelines. It makes no calls to the service, and no stack.\n" +
+    "agents, a test, and a pipeline if you choose one. It makes no calls to the service, and no\n" +
+    "stack.\n" +
     "pulumi new makes the same project from node_modules/pulumi-conversation/examples/new-project,\n" +
     "and asks for the settings of a service.",
   words: [
@@ -19,7 +20,7 @@ export const initCommand = command({
   options: {
     name: textOption("<name>", "The project name (default: the folder name)."),
     description: textOption("<text>", "The project description."),
-    pipeline: choiceOption("<kind>", pipelines, "The pipeline to write."),
+    pipeline: choiceOption("<kind>", pipelines, "The pipeline to write (default: none)."),
     install: negatedOption("Do not run npm install."),
   },
   uses: {
