@@ -175,6 +175,8 @@ export const exportReport = (result: ExportResult, proof?: Proof): string => {
   const { declared, lookedUp } = plan;
   const odd = declared.filter(({ object }) => object.undeclared).length;
   const members = `With members that the program does not declare: ${withCount(odd, "object")}; --json lists them.`;
+  const secrets = source.secrets.length;
+  const setting = secrets > 0 ? `set ${withCount(secrets, "secret")}, ` : "";
   const sentences = [
     `Declared: ${withCount(declared.length, "object")}. Looked up: ${lookedUp.length}.`,
     ...skippedLines(result),
@@ -182,7 +184,9 @@ export const exportReport = (result: ExportResult, proof?: Proof): string => {
     ...notReadLines(notes),
     `Wrote ${withCount(texts.size, "file")} to ${folder}.`,
     ...proofLines(proof),
-    `Next, set ${withCount(source.secrets.length, "secret")}, import, and preview: see ${folder}/README.md.`,
+    ...(declared.length > 0
+      ? [`Next, ${setting}import, and preview: see ${folder}/README.md.`]
+      : []),
   ];
   return textReport(sentences.flatMap((sentence) => wrapped(sentence, 80)));
 };

@@ -164,6 +164,7 @@ test("an account that is managed altogether is a project without resources, and 
   expect(hub.files()["README.md"]).toContain("There is nothing to import.");
   expect(hub.files()["README.md"]).not.toContain("pulumi import");
   expect(exportReport(result)).toContain("Declared: 0 objects.");
+  expect(exportReport(result)).not.toContain("Next,");
 });
 
 test.each([
