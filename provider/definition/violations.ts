@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
-import { environmentSecretsIn, unknownValue } from "../kernel/pulumi.js";
+import { unknownValue } from "../kernel/pulumi.js";
 import { abbreviated, nearestHint, quoted, valueSort } from "../kernel/text.js";
 import {
   type Field,
@@ -220,11 +220,6 @@ const valueViolations = (field: Field, value: unknown, place: Place): readonly V
   if (value === undefined) return broken(place, [`is required${targeted}`]);
   const output = typeof value === "string" ? outputAsText(value) : undefined;
   if (output !== undefined) return broken(place, [output]);
-  // Everything else is shown and compared. No other rule quotes the value.
-  if (!field.secret && typeof value === "string" && environmentSecretsIn(value).length > 0) {
-    const way = "Read the variable in the program";
-    return broken(place, [`is not a secret, but fromEnv is only for secrets. ${way}`]);
-  }
   switch (field.type) {
     case "text":
       return broken(place, textRules(field, value));

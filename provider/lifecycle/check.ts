@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { changesOf, changeText } from "../definition/changes.js";
-import { changeFieldSecrets, normaliseFields } from "../definition/fields.js";
+import { changeFieldSecrets, normaliseFields, valuesIn } from "../definition/fields.js";
 import { sameFields } from "../definition/meaning.js";
 import { fieldViolations, type Violation } from "../definition/violations.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
@@ -226,10 +226,31 @@ export const findViolations = (
     const holder = run.decisions.holders.get(id);
     return holder && { kind: holder.kind, label: labelOf(holder) };
   };
-  return [...fieldViolations({ kind, rule, fields: known }, values, holderOf), ...options].map(
+  const misplaced = findMisplacedSecrets({ definition, properties });
+  // No other rule says something about a misplaced secret.
+  const fields = fieldViolations({ kind, rule, fields: known }, values, holderOf).filter(
+    ({ path }) => misplaced.every((each) => each.path !== path),
+  );
+  return [...fields, ...options, ...misplaced].map(
     ({ path, rule: broken }) => `${path || kind} ${broken}`,
   );
 };
+
+/**
+ * Only secrets can come from the environment, because everything else is compared with what the
+ * service shows, even if the program marks it as secret.
+ */
+const findMisplacedSecrets = ({
+  definition,
+  properties,
+}: Pick<Resource, "definition" | "properties">): readonly Violation[] =>
+  valuesIn(definition.fields, properties.fields)
+    .filter(({ field, value }) => !field.secret && typeof value === "string")
+    .filter(({ value }) => environmentSecretsIn(value).length > 0)
+    .map(({ path }) => ({
+      path,
+      rule: "is not a secret, but fromEnv is only for secrets. Read the variable in the program",
+    }));
 
 /** Returns the error for inputs that break rules although their check found nothing. */
 export const brokenSinceCheck = (reasons: readonly string[]): ConversationError =>

@@ -157,9 +157,13 @@ test("a preview that sees the variable checks its value", async () => {
   expect(reasons).not.toContain("xxx");
 });
 
-test("what is no secret is refused by name", async () => {
+test.each([
+  ["", []],
+  [", even if the program marks it", ["displayName"]],
+])("what is no secret is refused by name%s", async (_, markedSecrets) => {
   await start();
-  const { failures } = await hub.of("Channel").check({}, kiosk({ displayName: one }));
+  const inputs = kiosk({ displayName: one, markedSecrets });
+  const { failures } = await hub.of("Channel").check({}, inputs);
   expect(failures).toEqual([
     {
       property: "",
