@@ -136,7 +136,7 @@ export interface CommandResult {
 }
 
 /** Exit code of a command that did its work without everything that it should have read. */
-export const incompleteExitCode = 6;
+const incompleteExitCode = 6;
 
 /** What this exit code means, for the commands that go on without what they could not read. */
 export const incompleteExit = { [incompleteExitCode]: "done, but could not read everything" };

@@ -7,7 +7,7 @@ import { CommandFailure, type CommandSpec, messageOf, UsageFailure } from "./com
  * How a command can fail beside the codes of the service: `USAGE` – the command line is wrong;
  * `STOPPED` – a person or the parent process ended it; `FAILED` – everything else.
  */
-export const commandFailureCodes = ["USAGE", "STOPPED", "FAILED"] as const;
+const commandFailureCodes = ["USAGE", "STOPPED", "FAILED"] as const;
 
 /** What `--json` prints if a command fails before it has printed anything. */
 export interface ReportedFailure {

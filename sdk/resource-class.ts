@@ -135,7 +135,7 @@ export class Ownership extends pulumi.CustomResource {
 const ownerships = sharedRegistry("ownerships");
 
 /** Returns the ownership of the running program's stack. */
-export const stackOwnership = (): Ownership => {
+const stackOwnership = (): Ownership => {
   const stack: object = pulumi.runtime.getStackResource() ?? pulumi.runtime.getMonitor() ?? pulumi;
   const known = ownerships.get(stack);
   if (Ownership.isInstance(known)) return known;

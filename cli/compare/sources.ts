@@ -74,7 +74,7 @@ const readAccountSide = async (
 };
 
 /** What a state holds. */
-export const sideOfState = (title: string, state: StackExport): ComparedSide => {
+const sideOfState = (title: string, state: StackExport): ComparedSide => {
   const objects = heldObjects(resourcesInState(state)).map(
     ({ definition, id, resource: { urn, outputs, inputs } }): ComparableObject => {
       const values = outputs ?? inputs ?? {};

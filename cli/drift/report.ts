@@ -126,7 +126,7 @@ export const driftReport = (result: DriftResult): string =>
   );
 
 /** Marks the comment, so that the next run finds and overwrites it. */
-export const driftMarker = ({ project, stack }: Pick<DriftResult, "project" | "stack">): string =>
+const driftMarker = ({ project, stack }: Pick<DriftResult, "project" | "stack">): string =>
   `<!-- pulumi-conversation drift ${project}/${stack} -->`;
 
 /**

@@ -44,9 +44,7 @@ const STOPS: Stops = [
 ];
 
 /** The Go toolchain, or why there is none to build with. */
-export const findGo = async (
-  env: NodeJS.ProcessEnv,
-): Promise<{ go: string } | { missing: string }> => {
+const findGo = async (env: NodeJS.ProcessEnv): Promise<{ go: string } | { missing: string }> => {
   const go = findProgram("go", [env.PATH ?? "", USUAL_FOLDER].join(delimiter));
   if (go === undefined) return { missing: "Go is not installed" };
   const { stdout } = await runCommand(go, ["version"], { env, timeoutMs: 60_000 });

@@ -64,7 +64,7 @@ export interface StackAccountOptions {
  * @throws ConversationError if one is missing or wrong, or would lead a command beside an emulator
  * to another account
  */
-export const settingsOfProvider = (source: SettingSource, account: string): Settings => ({
+const settingsOfProvider = (source: SettingSource, account: string): Settings => ({
   ...emulatedSettings(readSettings(source), account),
   profile: account,
 });

@@ -95,7 +95,7 @@ const entryOf = ({ value, secret }: Readonly<Record<string, unknown>>): ConfigEn
  * Parses the output of `pulumi config --json`: `{ key: { value, secret } }`; undefined if it is not
  * a JSON object.
  */
-export const configEntries = (json: string): StackConfig["entries"] | undefined => {
+const configEntries = (json: string): StackConfig["entries"] | undefined => {
   const config = printedJson(json);
   if (!isObject(config)) return undefined;
   return new Map(

@@ -134,7 +134,7 @@ const mostBytes = 2 * 1024 * 1024;
 /** A caller who is still sending reads no answer; this much of a large body is read and dropped. */
 const mostIgnored = 64 * 1024 * 1024;
 /** Maximum nesting depth of a body. */
-export const mostDepth = 64;
+const mostDepth = 64;
 
 /** Receives the body of a request. @param tooLarge the error for a larger body */
 export const receive = (
@@ -181,7 +181,7 @@ export const readBytes = async (request: IncomingMessage): Promise<Buffer> =>
   hasBody(request) ? receive(request, mostBytes, tooLarge) : Buffer.alloc(0);
 
 /** Whether a value is nested more deeply than `most` levels. */
-export const isDeeperThan = (most: number, value: unknown): boolean =>
+const isDeeperThan = (most: number, value: unknown): boolean =>
   most < 0 ||
   (typeof value === "object" &&
     value !== null &&

@@ -23,7 +23,7 @@ const fieldOf = (fields: Fields, name: string): Field | undefined =>
   Object.hasOwn(fields, name) ? fields[name] : undefined;
 
 /** The field of a member: of an object the one with its name, of a map the one of all. */
-export const fieldOfMember = (field: Field | undefined, name: string): Field | undefined => {
+const fieldOfMember = (field: Field | undefined, name: string): Field | undefined => {
   if (field?.type === "map") return field.of;
   return field?.type === "object" ? fieldOf(field.fields, name) : undefined;
 };
@@ -103,7 +103,7 @@ const others = (value: JsonObject, own: readonly unknown[], ...steps: string[]):
     .map(([name, of]) => ({ steps: [...steps, name], value: of }));
 
 /** Returns the members of an object, found by their names in a program or on the wire. */
-export const membersIn = (fields: Fields, values: JsonObject): readonly Content[] => {
+const membersIn = (fields: Fields, values: JsonObject): readonly Content[] => {
   const byWire = fieldsByWireName(fields);
   return Object.entries(values).map(([name, value]) => {
     const field = fieldOf(fields, name) ?? byWire.get(name)?.[1];

@@ -8,7 +8,7 @@ import { wireName } from "./fields.js";
 export type FoundBy = Readonly<Record<string, string>>;
 
 /** Returns the names of the fields by which objects of a kind can be found. */
-export const searchedFields = ({ fields }: Definition): readonly string[] =>
+const searchedFields = ({ fields }: Definition): readonly string[] =>
   Object.keys(fields).filter((name) => fields[name]?.type === "text");
 
 /** Returns the error for invalid lookup criteria; undefined if they are valid. */

@@ -168,8 +168,7 @@ export const fieldsFromWire = (fields: Fields, wire: JsonObject, vendor: VendorN
   );
 
 /** Converts a value from the service to a program's form, leaving the vendor's words unchanged. */
-export const readWire = (field: Field, wire: unknown): unknown =>
-  fromWire(field, wire, neutralVendor);
+const readWire = (field: Field, wire: unknown): unknown => fromWire(field, wire, neutralVendor);
 
 /** Returns the items in a list on the wire; empty if the value is not a list. */
 export const itemsOf = (field: ListField, wire: unknown): readonly unknown[] =>
@@ -268,7 +267,7 @@ export const alignParts = (
 };
 
 /** Puts parts together again, in the shape of their field. Omits undefined ones. */
-export const joinParts = (
+const joinParts = (
   field: Pick<Field, "type">,
   parts: readonly (readonly [name: string, value: unknown])[],
 ): unknown =>
@@ -325,7 +324,7 @@ interface MergeResult {
  *   reported as `hidden`: it cannot be written back, and its mask must not be. An empty value is
  *   omitted: the service may show one for an absent member, and refuse to receive it.
  */
-export const mergeFields = ({ live, desired, prior, keeps, ...kind }: Merge): MergeResult => {
+const mergeFields = ({ live, desired, prior, keeps, ...kind }: Merge): MergeResult => {
   const sides = { live, desired, prior };
   const { value, undeclared, hidden } = mergeMembers(kind, sides, () => "", keeps);
   return { merged: isObject(value) ? value : {}, undeclared, hidden };

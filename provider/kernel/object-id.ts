@@ -2,7 +2,7 @@ import { ConversationError } from "./errors.js";
 import { quoted } from "./text.js";
 
 /** Maximum length of an object's ID, in characters. */
-export const longestId = 128;
+const longestId = 128;
 
 const allowed = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 

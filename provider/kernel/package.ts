@@ -155,7 +155,7 @@ export const assertInstalled = (name: string, need: string): void => {
 };
 
 /** Returns the error for an optional package that is required but not installed. */
-export const notInstalled = (name: string, need: string): ConversationError =>
+const notInstalled = (name: string, need: string): ConversationError =>
   new ConversationError(
     "SETTINGS_INVALID",
     `${need}, but the package ${name} is not installed. To install it, run: npm install ${name}`,

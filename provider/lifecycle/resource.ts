@@ -266,7 +266,7 @@ export const markText = ({ label, stack, resource, serial, checksum }: Mark): st
  *
  * @param max length of the field. Default: unlimited
  */
-export const roomBeside = (mark: ResourceMark, max = Number.POSITIVE_INFINITY): number =>
+const roomBeside = (mark: ResourceMark, max = Number.POSITIVE_INFINITY): number =>
   max - markText(markFor(mark, "0".repeat(serialLength), "")).length;
 
 /** A service may return a name in another form of the same text. */

@@ -130,7 +130,7 @@ const unusable = ({ title, method, template }: Operation, what: string): Convers
  * Returns the key of an object in a list: its ID or, if that is not valid, a text that no call takes
  * for one. The same object on another page has the same key.
  */
-export const listingKey = (object: JsonObject): string =>
+const listingKey = (object: JsonObject): string =>
   isId(object.id)
     ? object.id
     : `(unusable ID, ${hash("sha256", JSON.stringify(object)).slice(0, 16)})`;

@@ -196,7 +196,7 @@ const profileName = /^[A-Za-z][A-Za-z0-9_-]*$/;
  *
  * @throws ConversationError `SETTINGS_INVALID`
  */
-export const assertProfile = (profile: string | undefined): void => {
+const assertProfile = (profile: string | undefined): void => {
   if (profile === undefined || (profile.length <= 64 && profileName.test(profile))) return;
   throw new ConversationError(
     "SETTINGS_INVALID",

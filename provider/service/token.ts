@@ -152,7 +152,7 @@ const fetchGrant = async (parts: ConnectionParts): Promise<TokenGrant> => {
 };
 
 /** The token request: client credentials as form fields (public reference). */
-export const tokenRequest = (
+const tokenRequest = (
   settings: Settings,
   headers: Readonly<Record<string, string>>,
 ): HttpRequest => ({

@@ -16,7 +16,7 @@ export const inputInvalid = (doing: string, rule: string, cause?: unknown): Conv
  * Returns the error for a call that could not be prepared because of its input, such as a getter
  * that throws. Returns a ConversationError unchanged.
  */
-export const inputFailure = (doing: string, error: unknown): ConversationError =>
+const inputFailure = (doing: string, error: unknown): ConversationError =>
   isConversationError(error)
     ? error
     : inputInvalid(doing, "the input cannot be read; see the cause", error);

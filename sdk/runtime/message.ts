@@ -334,7 +334,7 @@ const listMembers = (type: string): readonly string[] => {
 const hasTypedContent = (type: string): type is TypedContent => Object.hasOwn(contentSchemas, type);
 
 /** What the JSON of a type has in it; undefined if that is not known. */
-export const contentSchemaOf = (type: string): z.ZodObject | undefined =>
+const contentSchemaOf = (type: string): z.ZodObject | undefined =>
   hasTypedContent(type) ? contentSchemas[type] : undefined;
 
 /** The schema of a message: which members it has, and those that `message-fields.ts` leaves open. */
