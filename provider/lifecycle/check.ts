@@ -243,14 +243,17 @@ export const findViolations = (
 const findMisplacedSecrets = ({
   definition,
   properties,
-}: Pick<Resource, "definition" | "properties">): readonly Violation[] =>
-  valuesIn(definition.fields, properties.fields)
+}: Pick<Resource, "definition" | "properties">): readonly Violation[] => {
+  // Few programs have any: the others need no walk.
+  if (environmentSecretsIn(properties.fields).length === 0) return [];
+  return valuesIn(definition.fields, properties.fields)
     .filter(({ field, value }) => !field.secret && typeof value === "string")
     .filter(({ value }) => environmentSecretsIn(value).length > 0)
     .map(({ path }) => ({
       path,
       rule: "is not a secret, but fromEnv is only for secrets. Read the variable in the program",
     }));
+};
 
 /** Returns the error for inputs that break rules although their check found nothing. */
 export const brokenSinceCheck = (reasons: readonly string[]): ConversationError =>
