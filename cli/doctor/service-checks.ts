@@ -1,9 +1,8 @@
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import { allOperations, knownScopes, type Operation } from "../../provider/service/operations.js";
-import { endpointName } from "../../provider/service/pace.js";
 import { type Settings, settingNames } from "../../provider/service/settings.js";
-import { httpTransport, proxySetting } from "../../provider/service/transport.js";
+import { endpointName, httpTransport, proxySetting } from "../../provider/service/transport.js";
 import { messageOf } from "../command.js";
 import { withCount } from "../terminal/columns.js";
 import { type DoctorCheck, fail, ok, skipped, warn } from "./setting-checks.js";

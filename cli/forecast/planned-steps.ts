@@ -1,7 +1,7 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { listCalls, usualPage } from "../../provider/service/lists.js";
 import { type SetUpAction, setUpOperation } from "../../provider/service/operations.js";
-import type { Endpoint } from "../../provider/service/pace.js";
+import type { Endpoint } from "../../provider/service/transport.js";
 import {
   accountIn,
   definitionOfType,

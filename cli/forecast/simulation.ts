@@ -5,8 +5,8 @@ import {
   type RateLimit,
   takeToken,
 } from "../../provider/pacing/bucket.js";
-import { type Endpoint, endpointName } from "../../provider/service/pace.js";
 import { accountTitle } from "../../provider/service/settings.js";
+import { type Endpoint, endpointName } from "../../provider/service/transport.js";
 import type { PlannedStep } from "./planned-steps.js";
 
 /** What one endpoint has to bear. Times are in seconds since the start of the run. */

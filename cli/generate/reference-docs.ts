@@ -13,8 +13,8 @@ import {
 } from "../../provider/definition/define.js";
 import { referencesOf, referencesTo } from "../../provider/definition/kinds.js";
 import { allOperations, scopes } from "../../provider/service/operations.js";
-import { endpointName } from "../../provider/service/pace.js";
 import { describeSettings } from "../../provider/service/settings.js";
+import { endpointName } from "../../provider/service/transport.js";
 import { callsOf, sequences } from "../forecast/planned-steps.js";
 import { classFacts, exampleOf } from "./resource-classes.js";
 

@@ -1,8 +1,8 @@
 import { AsyncResource } from "node:async_hooks";
 import type { Clock } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
-import { type Endpoint, endpointName, retryAfterMs, type Wait } from "../service/pace.js";
-import type { HttpResponse } from "../service/transport.js";
+import { retryAfterMs, type Wait } from "../service/pace.js";
+import { type Endpoint, endpointName, type HttpResponse } from "../service/transport.js";
 import {
   type Bucket,
   bucketAt,

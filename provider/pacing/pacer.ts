@@ -1,10 +1,11 @@
 import { hash } from "node:crypto";
 import { type Clock, systemClock } from "../kernel/clock.js";
 import { assertInstalled } from "../kernel/package.js";
-import type { Endpoint, Pace, Wait } from "../service/pace.js";
+import type { Pace, Wait } from "../service/pace.js";
 import { type Plan, plans } from "../service/plans.js";
 import { type Settings, settingLabel } from "../service/settings.js";
 import { tokenEndpoint } from "../service/token.js";
+import type { Endpoint } from "../service/transport.js";
 import { type RateLimit, shareLimit } from "./bucket.js";
 import {
   type BucketStore,

@@ -1,7 +1,6 @@
 import { ConversationError } from "../kernel/errors.js";
-import type { Endpoint } from "../service/pace.js";
 import type { Plan } from "../service/plans.js";
-import type { Method } from "../service/transport.js";
+import type { Endpoint, Method } from "../service/transport.js";
 
 /** A number for each plan, such as calls per second. */
 type PlanRates = Readonly<Record<Plan, number>>;

@@ -12,11 +12,18 @@ import {
   unansweredCall,
 } from "./call-errors.js";
 import type { Operation } from "./operations.js";
-import type { Attempt, Endpoint } from "./pace.js";
 import { foreignError, secretsOfRunningCall } from "./redaction.js";
 import { cancelledBy, repeatCall } from "./retry.js";
 import type { AccessToken, AccessTokens, ConnectionParts } from "./token.js";
-import { dateOf, type HttpResponse, TransportFailure } from "./transport.js";
+import {
+  type Attempt,
+  dateOf,
+  type Endpoint,
+  type HttpRequest,
+  type HttpResponse,
+  observeAttempt,
+  TransportFailure,
+} from "./transport.js";
 
 /** The parameters of one call to an operation. */
 export interface CallParameters {
@@ -176,28 +183,24 @@ const sendSigned = async (
   attempt: Attempt,
 ): Promise<HttpResponse> => {
   const { operation, url, text, signal } = call;
-  let status: number | undefined;
-  onEvent({ type: "sending", ...attempt });
+  const request: HttpRequest = {
+    method: operation.method,
+    url,
+    headers: {
+      ...headers,
+      ...(text === undefined ? {} : { "content-type": "application/json" }),
+      authorization: `Bearer ${token.value}`,
+    },
+    ...(text === undefined ? {} : { body: text }),
+    ...(operation.method === "GET" ? { signal } : {}),
+  };
   try {
-    const response = await transport.send({
-      method: operation.method,
-      url,
-      headers: {
-        ...headers,
-        ...(text === undefined ? {} : { "content-type": "application/json" }),
-        authorization: `Bearer ${token.value}`,
-      },
-      ...(text === undefined ? {} : { body: text }),
-      ...(operation.method === "GET" ? { signal } : {}),
-    });
-    ({ status } = response);
+    const response = await observeAttempt(onEvent, attempt, () => transport.send(request));
     time.learn(response.headers);
     return response;
   } catch (error) {
     if (error instanceof TransportFailure) throw unansweredCall(call, error);
     throw foreignError(error, call.secrets());
-  } finally {
-    onEvent({ type: "ended", ...attempt, status });
   }
 };
 

@@ -10,9 +10,8 @@ import { assertId, isId } from "../kernel/object-id.js";
 import type { DatedAnswer, Request } from "./client.js";
 import { type Listing, type OwnListing, readList, type WireObject } from "./lists.js";
 import { type Operation, type SetUpAction, setUpOperation } from "./operations.js";
-import { endpointName } from "./pace.js";
 import { addressAdvice, type Settings } from "./settings.js";
-import type { ServiceTime } from "./transport.js";
+import { endpointName, type ServiceTime } from "./transport.js";
 
 /** The five operations of a collection (specification §4.1). Every failure is a ConversationError. */
 export interface Collections {

@@ -3,12 +3,12 @@ import { ConversationError } from "../kernel/errors.js";
 import { packageName, packageVersion } from "../kernel/package.js";
 import { type Request, serviceRequest } from "./client.js";
 import { type Collections, restCollections, serviceAddress } from "./collections.js";
-import type { CallEvent, Pace } from "./pace.js";
+import type { Pace } from "./pace.js";
 import { clientSecrets } from "./redaction.js";
 import type { RetryLimits } from "./retry.js";
 import type { Settings } from "./settings.js";
 import { accessTokens, type ConnectionParts } from "./token.js";
-import { httpTransport, serviceTime, type Transport } from "./transport.js";
+import { type CallEvent, httpTransport, serviceTime, type Transport } from "./transport.js";
 
 /** A connection to one tenant's service: the collections, all operations, and the token. */
 export interface Service extends Collections {

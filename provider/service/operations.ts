@@ -1,7 +1,6 @@
 import type { Definition } from "../definition/define.js";
 import { resources } from "../resources/index.js";
-import type { Endpoint } from "./pace.js";
-import type { Method } from "./transport.js";
+import type { Endpoint, Method } from "./transport.js";
 
 /** The service's scopes (specification §5.1). */
 export const scopes = {

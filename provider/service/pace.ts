@@ -1,15 +1,5 @@
 import { durationText } from "../kernel/text.js";
-import { dateOf, type HttpResponse, type Method } from "./transport.js";
-
-/** The identity of a rate bucket: method and path template (specification §8.1 rule 1). */
-export interface Endpoint {
-  readonly method: Method;
-  /** Path relative to the base URL, such as `/channels/{id}`. */
-  readonly template: string;
-}
-
-/** The name of an endpoint in messages and statistics, such as `GET /channels/{id}`. */
-export const endpointName = ({ method, template }: Endpoint): string => `${method} ${template}`;
+import { dateOf, type Endpoint, type HttpResponse } from "./transport.js";
 
 /**
  * Decides when to run `attempt`, repeats it as long as the response is 429, and returns the first
@@ -25,21 +15,6 @@ export type Pace = (
   attempt: () => Promise<HttpResponse>,
   signal?: AbortSignal,
 ) => Promise<HttpResponse>;
-
-/** An attempt of a call. All attempts of one call have the same object in `call`. */
-export interface Attempt {
-  readonly call: Endpoint;
-  /** From 1. */
-  readonly attempt: number;
-}
-
-/** What happens to a call. Reported in the asynchronous context of the caller. */
-export type CallEvent =
-  | (Attempt & { readonly type: "sending" })
-  /** `status` of the response, if there is one. */
-  | (Attempt & { readonly type: "ended"; readonly status: number | undefined })
-  /** Before the first repeat, with the first failure. */
-  | { readonly type: "repeating"; readonly call: Endpoint; readonly error: unknown };
 
 /** A call waits for its turn on one endpoint. */
 export interface Wait extends Endpoint {

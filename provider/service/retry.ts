@@ -1,6 +1,6 @@
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import { isIdempotent } from "./operations.js";
-import type { Endpoint } from "./pace.js";
+import type { Endpoint } from "./transport.js";
 
 /** How often and for how long a call is repeated. */
 export interface RetryLimits {

@@ -1,14 +1,17 @@
 import type { Clock } from "../kernel/clock.js";
 import { ConversationError, type ErrorDetails } from "../kernel/errors.js";
 import { isObject, type JsonObject, jsonIn, withoutUndefined } from "../kernel/json.js";
-import type { CallEvent, Endpoint, Pace } from "./pace.js";
+import type { Pace } from "./pace.js";
 import { clientSecrets, foreignError, shownText } from "./redaction.js";
 import { type RetryLimits, repeatCall } from "./retry.js";
 import { commercialScope, type SettingKey, type Settings, settingLabel } from "./settings.js";
 import {
+  type CallEvent,
   connectionFault,
+  type Endpoint,
   type HttpRequest,
   type HttpResponse,
+  observeAttempt,
   type ServiceTime,
   type Transport,
   TransportFailure,
@@ -126,18 +129,12 @@ const fetchGrant = async (parts: ConnectionParts): Promise<TokenGrant> => {
   let attempt = 0;
   const send = async (): Promise<HttpResponse> => {
     attempt += 1;
-    let status: number | undefined;
-    onEvent({ type: "sending", call, attempt });
     try {
-      const response = await transport.send(request);
-      ({ status } = response);
-      return response;
+      return await observeAttempt(onEvent, { call, attempt }, () => transport.send(request));
     } catch (error) {
       if (error instanceof TransportFailure) throw lostToken(settings, error);
       // An error of the transport may quote the credentials.
       throw foreignError(error, secrets);
-    } finally {
-      onEvent({ type: "ended", call, attempt, status });
     }
   };
   const askOnce = async (): Promise<TokenGrant> =>

@@ -13,6 +13,16 @@ import { isLoopback } from "./addresses.js";
 /** An HTTP method. `PATCH` occurs only in a tenant's other services (specification §8.3). */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
+/** The identity of a rate bucket: method and path template (specification §8.1 rule 1). */
+export interface Endpoint {
+  readonly method: Method;
+  /** Path relative to the base URL, such as `/channels/{id}`. */
+  readonly template: string;
+}
+
+/** The name of an endpoint in messages and statistics, such as `GET /channels/{id}`. */
+export const endpointName = ({ method, template }: Endpoint): string => `${method} ${template}`;
+
 /** One HTTP call. */
 export interface HttpRequest {
   /** HTTP method. */
@@ -67,6 +77,42 @@ export interface Transport {
   /** Closes all connections; calls in progress fail. */
   close(): Promise<void>;
 }
+
+/** An attempt of a call. All attempts of one call have the same object in `call`. */
+export interface Attempt {
+  readonly call: Endpoint;
+  /** From 1. */
+  readonly attempt: number;
+}
+
+/** What happens to a call. Reported in the asynchronous context of the caller. */
+export type CallEvent =
+  | (Attempt & { readonly type: "sending" })
+  /** `status` of the response, if there is one. */
+  | (Attempt & { readonly type: "ended"; readonly status: number | undefined })
+  /** Before the first repeat, with the first failure. */
+  | { readonly type: "repeating"; readonly call: Endpoint; readonly error: unknown };
+
+/**
+ * Makes one attempt of a call, and reports it before it is sent and when it has ended.
+ *
+ * @param onEvent must not fail
+ */
+export const observeAttempt = async <T extends { readonly status: number }>(
+  onEvent: (event: CallEvent) => void,
+  attempt: Attempt,
+  send: () => Promise<T>,
+): Promise<T> => {
+  let status: number | undefined;
+  onEvent({ type: "sending", ...attempt });
+  try {
+    const response = await send();
+    ({ status } = response);
+    return response;
+  } finally {
+    onEvent({ type: "ended", ...attempt, status });
+  }
+};
 
 /** Calls `expire` once after `ms`, unless the returned function is called first. */
 export type Timer = (ms: number, expire: () => void) => () => void;

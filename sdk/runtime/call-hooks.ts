@@ -1,7 +1,6 @@
 import type { Clock } from "../../provider/kernel/clock.js";
-import type { Attempt, CallEvent, Endpoint } from "../../provider/service/pace.js";
 import { tokenEndpoint } from "../../provider/service/token.js";
-import type { Method } from "../../provider/service/transport.js";
+import type { Attempt, CallEvent, Endpoint, Method } from "../../provider/service/transport.js";
 
 /**
  * One attempt at a call, reported just before it is sent. Contains no bodies, headers, IDs, or

@@ -1,8 +1,13 @@
 import type { Dispatcher } from "undici";
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { isObject } from "../../provider/kernel/json.js";
-import type { CallEvent } from "../../provider/service/pace.js";
-import { connectionFault, openDispatcher, proxyOf } from "../../provider/service/transport.js";
+import {
+  type CallEvent,
+  connectionFault,
+  observeAttempt,
+  openDispatcher,
+  proxyOf,
+} from "../../provider/service/transport.js";
 import { largestAsset } from "./asset-calls.js";
 import { readAtMost } from "./read-at-most.js";
 import { privateAddressCode, publicLookup } from "./signed-address.js";
@@ -81,14 +86,10 @@ export const openContentTransfer = (
       const { request } = await import("undici");
       opened ??= openDispatcher(process.env, { connections: 8 }, connect);
       const dispatcher = await opened;
-      const end = (status?: number) => onEvent({ type: "ended", call, attempt: 1, status });
-      onEvent({ type: "sending", call, attempt: 1 });
-      const asked = request(url, { ...timeouts, ...options, dispatcher, signal });
-      void asked.then(
-        ({ statusCode }) => end(statusCode),
-        () => end(),
-      );
-      const answer = await asked;
+      const { answer } = await observeAttempt(onEvent, { call, attempt: 1 }, async () => {
+        const answer = await request(url, { ...timeouts, ...options, dispatcher, signal });
+        return { answer, status: answer.statusCode };
+      });
       // Reported to the reader; without a listener it would end the process.
       answer.body.on("error", () => {});
       try {

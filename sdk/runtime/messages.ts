@@ -39,7 +39,7 @@ import {
 } from "../../provider/resources/message-types.js";
 import type { Request } from "../../provider/service/client.js";
 import { runtimeOperations } from "../../provider/service/operations.js";
-import { endpointName } from "../../provider/service/pace.js";
+import { endpointName } from "../../provider/service/transport.js";
 import { guardInput } from "./caller-input.js";
 import { type CallOptions, callOptions, checkInput, violations } from "./input-schemas.js";
 import {

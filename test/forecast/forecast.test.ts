@@ -7,7 +7,7 @@ import { stepsOf } from "../../cli/forecast/planned-steps.js";
 import { simulateRun } from "../../cli/forecast/simulation.js";
 import type { StateResource } from "../../cli/pulumi/stack-documents.js";
 import { typeToken } from "../../provider/kernel/pulumi.js";
-import { endpointName } from "../../provider/service/pace.js";
+import { endpointName } from "../../provider/service/transport.js";
 import { run } from "../cli/session.js";
 import { shellScript, temporaryFolder } from "../support/temporary-folder.js";
 

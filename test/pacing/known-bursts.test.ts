@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import { conversationLimit } from "../../provider/pacing/plan-rates.js";
-import type { Endpoint } from "../../provider/service/pace.js";
 import { plans } from "../../provider/service/plans.js";
+import type { Endpoint } from "../../provider/service/transport.js";
 import { alone } from "./support/simulation.js";
 
 const line = { roundTripMs: 80, jitterMs: 2 };

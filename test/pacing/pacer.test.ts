@@ -3,8 +3,9 @@ import { expect, test } from "vitest";
 import { TrueBucket } from "../../bench/true-bucket.js";
 import { VirtualTime } from "../../bench/virtual-time.js";
 import { pacedCalls, unlimitedBurst } from "../../provider/pacing/pacer.js";
-import type { Endpoint, Wait } from "../../provider/service/pace.js";
+import type { Wait } from "../../provider/service/pace.js";
 import { tokenEndpoint } from "../../provider/service/token.js";
+import type { Endpoint } from "../../provider/service/transport.js";
 import {
   alone,
   answering,

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { VirtualTime } from "../../bench/virtual-time.js";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
-import type { Endpoint, Wait } from "../../provider/service/pace.js";
+import type { Wait } from "../../provider/service/pace.js";
+import type { Endpoint } from "../../provider/service/transport.js";
 import { answering, ok, refusedWith } from "../pacing/support/simulation.js";
 import { JumpingClock, ManualClock, nextTurn } from "./support/clocks.js";
 

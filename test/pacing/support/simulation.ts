@@ -1,8 +1,8 @@
 import type { TrueBucket } from "../../../bench/true-bucket.js";
 import { VirtualTime } from "../../../bench/virtual-time.js";
 import { type PacingOptions, pacedCalls } from "../../../provider/pacing/pacer.js";
-import type { Endpoint, Pace } from "../../../provider/service/pace.js";
-import type { HttpResponse } from "../../../provider/service/transport.js";
+import type { Pace } from "../../../provider/service/pace.js";
+import type { Endpoint, HttpResponse } from "../../../provider/service/transport.js";
 
 export const create: Endpoint = { method: "POST", template: "/channels" };
 export const ok: HttpResponse = { status: 200, headers: {}, text: "{}" };
