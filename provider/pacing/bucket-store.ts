@@ -5,7 +5,8 @@ import { hrtime } from "node:process";
 import type { Clock } from "../kernel/clock.js";
 import { isConversationError } from "../kernel/errors.js";
 import { assertOwnFile, makeOwnFolder } from "../kernel/files.js";
-import { type Bucket, parseBucket } from "./bucket.js";
+import { isObject, jsonIn } from "../kernel/json.js";
+import type { Bucket } from "./bucket.js";
 
 /**
  * Derives a new bucket from the stored one.
@@ -25,6 +26,16 @@ export interface BucketStore {
   /** Releases what the store holds open. Never fails. */
   close(): Promise<void>;
 }
+
+/** Parses the text that a store keeps; undefined if it is not a bucket. */
+export const parseBucket = (text: unknown): Bucket | undefined => {
+  const value = typeof text === "string" ? jsonIn(text) : undefined;
+  const { at, dueMs } = isObject(value) ? value : {};
+  // 1e999 is read as Infinity.
+  return typeof at === "number" && typeof dueMs === "number" && Number.isFinite(at + dueMs)
+    ? { at, dueMs }
+    : undefined;
+};
 
 /** Creates a store of buckets for this process only. */
 export const memoryBuckets = (clock: Pick<Clock, "now">): BucketStore => {

@@ -1,4 +1,3 @@
-import { isObject, jsonIn } from "../kernel/json.js";
 import type { EndpointLimit } from "./plan-rates.js";
 
 /** The limits that calls to an endpoint keep to. */
@@ -79,13 +78,3 @@ export const emptyBucket = ({ at, dueMs }: Bucket, { periodMs }: RateLimit): Buc
   at,
   dueMs: Math.max(dueMs - periodMs, periodMs),
 });
-
-/** Parses text from a store; undefined if it is not a bucket. */
-export const parseBucket = (text: unknown): Bucket | undefined => {
-  const value = typeof text === "string" ? jsonIn(text) : undefined;
-  const { at, dueMs } = isObject(value) ? value : {};
-  // 1e999 is read as Infinity.
-  return typeof at === "number" && typeof dueMs === "number" && Number.isFinite(at + dueMs)
-    ? { at, dueMs }
-    : undefined;
-};

@@ -1,7 +1,6 @@
 import { cleaned } from "../kernel/text.js";
 import { redact } from "../service/redaction.js";
-import { parseBucket } from "./bucket.js";
-import type { BucketStore } from "./bucket-store.js";
+import { type BucketStore, parseBucket } from "./bucket-store.js";
 
 const prefix = "conversation:";
 

@@ -5,10 +5,10 @@ import {
   bucketAt,
   emptyBucket,
   fullBucket,
-  parseBucket,
   type RateLimit,
   takeToken,
 } from "../../provider/pacing/bucket.js";
+import { parseBucket } from "../../provider/pacing/bucket-store.js";
 
 const limit: RateLimit = { periodMs: 2000, burst: 3 };
 
