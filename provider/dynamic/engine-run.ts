@@ -55,10 +55,10 @@ export const engineRun = (door: EngineDoor): Run => {
     assertNode();
     return emulatedSettings(readSettings(door.source, profile), door.source.account);
   });
-  const runsProgram = once(door.runsProgram);
+  const runsProgram = once<void, Promise<boolean>>(door.runsProgram);
   return createRun(engineSessions(settings, door), {
     settings,
-    runsProgram: () => runsProgram(undefined),
+    runsProgram,
     // The modules for it are loaded on demand.
     states: rememberStates(async (owner, whose) => {
       const { statesOfThisRun } = await import("../../cli/pulumi/stack-states.js");
@@ -66,7 +66,7 @@ export const engineRun = (door: EngineDoor): Run => {
     }),
     hidesReplacements: async () => {
       const { canReadStates } = await import("../../cli/pulumi/stack-states.js");
-      return (await runsProgram(undefined)) && !(await canReadStates());
+      return (await runsProgram()) && !(await canReadStates());
     },
     notify: engineNotify(door),
     isPlugins: door.isPlugins === true,
