@@ -101,10 +101,7 @@ export const damagedAnswer = (
 /** The error for an answer whose status is not 2xx. */
 export const refusedCall = (call: Call, response: HttpResponse): ConversationError => {
   const { status } = response;
-  const { baseUrl, tokenUrl } = {
-    baseUrl: settingLabel("baseUrl", call.settings.profile),
-    tokenUrl: settingLabel("tokenUrl", call.settings.profile),
-  };
+  const label = (key: "baseUrl" | "tokenUrl") => settingLabel(key, call.settings.profile);
   const details = readDetails(call, response);
   const quote = quoteService(details);
   // Redirects say that the request was not acted on; 303 says the opposite.
@@ -112,14 +109,14 @@ export const refusedCall = (call: Call, response: HttpResponse): ConversationErr
   const failed = (code: ConversationErrorCode, text: string, more: ErrorDetails = {}) =>
     callError(call, code, text, { ...details, ...more }, effect);
   if (status < 400) {
-    const text = `was redirected (${status}), but the client sends the token only to the configured URL and does not follow redirects. Check ${baseUrl}.`;
+    const text = `was redirected (${status}), but the client sends the token only to the configured URL and does not follow redirects. Check ${label("baseUrl")}.`;
     return failed("BAD_RESPONSE", text, { permanent: true });
   }
   if (status >= 500)
     return failed("UNAVAILABLE", `failed in the service ${quote}. Try again later.`);
   switch (status) {
     case 401: {
-      const advice = `The token was just issued, so check that ${baseUrl} and ${tokenUrl} belong to the same tenant.`;
+      const advice = `The token was just issued, so check that ${label("baseUrl")} and ${label("tokenUrl")} belong to the same tenant.`;
       return failed("UNAUTHORIZED", `was refused ${quote}. ${advice}`);
     }
     case 403:
