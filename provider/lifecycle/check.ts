@@ -18,6 +18,7 @@ import { inertOutput } from "../kernel/text.js";
 import { previewAdoption } from "./adoption.js";
 import { engineCall } from "./engine-call.js";
 import {
+  assignObject,
   type KindInRun,
   labelOf,
   type Properties,
@@ -37,8 +38,8 @@ export interface CheckedInputs {
 export const onCheck =
   (of: KindInRun) =>
   (olds: JsonObject, inputs: JsonObject): Promise<CheckedInputs> =>
-    engineCall({ of, doing: "checking", inputs, olds }, (resource) =>
-      check(resource, olds, inputs),
+    engineCall({ of, doing: "checking", inputs, olds }, (resource, before) =>
+      check(resource, before, olds, inputs),
     );
 
 /**
@@ -48,6 +49,7 @@ export const onCheck =
  */
 const check = async (
   given: Resource,
+  before: Resource,
   olds: JsonObject,
   news: JsonObject,
 ): Promise<CheckedInputs> => {
@@ -68,8 +70,8 @@ const check = async (
   // The outputs of an imported object may not show a change: they lack the secrets that nobody has
   // read.
   if (old && isChanged && identity) {
-    const before = normaliseFields(definition, old.fields, () => false);
-    if (!sameFields(definition.fields, before, fields)) run.decisions.changed.add(identity.key);
+    const isSame = sameFields(definition.fields, before.properties.fields, fields);
+    if (!isSame) run.decisions.changed.add(identity.key);
   }
   const settings = isChanged && checkSettings(run, properties.profile);
   if (isChanged) warnOfMissingSecrets(resource);
@@ -130,8 +132,8 @@ export interface DiffResult {
 export const onDiff =
   (of: KindInRun) =>
   (id: string, olds: JsonObject, inputs: JsonObject): Promise<DiffResult> =>
-    engineCall({ of, doing: "comparing", id, inputs, olds }, async (resource) =>
-      diff(resource, id, olds),
+    engineCall({ of, doing: "comparing", id, inputs, olds }, async (resource, before) =>
+      diff(resource, before, id, olds),
     );
 
 /**
@@ -141,21 +143,17 @@ export const onDiff =
  * For state in an older format or with secrets that an import did not read, the result states only
  * that something changed.
  */
-const diff = (resource: Resource, id: string, olds: JsonObject): DiffResult => {
+const diff = (resource: Resource, before: Resource, id: string, olds: JsonObject): DiffResult => {
   const { definition, run, identity, properties: next } = resource;
-  const old = propertiesIn(olds);
+  const { properties: old } = before;
   const { serial, undeclared } = old.record;
-  if (identity) {
-    run.decisions.objects.set(identity.key, { id, serial });
-    run.decisions.holders.set(id, identity);
-  }
+  assignObject(resource, { id, serial });
   const isImported = holdsUndisclosed(old.fields);
   const isSaid = identity !== undefined && run.decisions.changed.has(identity.key);
-  const before = normaliseFields(definition, old.fields, () => false);
   const same =
     olds.__provider !== undefined &&
     !(isImported && isSaid) &&
-    sameFields(definition.fields, before, next.fields) &&
+    sameFields(definition.fields, old.fields, next.fields) &&
     old.owner === next.owner &&
     old.profile === next.profile;
   if (same) return { changes: false };
@@ -168,7 +166,7 @@ const diff = (resource: Resource, id: string, olds: JsonObject): DiffResult => {
   }
   if (!isImported || isSaid) return {};
   // Its inputs are not those of the last refresh, so the engine cannot find or show the difference.
-  const found = changesOf(resource.known, before, next.fields).map(changeText);
+  const found = changesOf(resource.known, old.fields, next.fields).map(changeText);
   if (found.length > 0) run.notify?.(`writes ${found.join(", ")}`, "info");
   return { changes: true };
 };

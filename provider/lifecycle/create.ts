@@ -21,6 +21,7 @@ import {
 import { asWritten, desiredBody, desiredObject, holdsFields } from "./put.js";
 import { describeObject } from "./refusals.js";
 import {
+  assignObject,
   connected,
   type Declared,
   inAccount,
@@ -56,11 +57,7 @@ const createObject = async (declared: Declared): Promise<CreateResult> => {
     (await updateKeptObject(declared)) ??
     (await recoverLostPost(declared)) ??
     (await takeOverOrPost(declared));
-  const { identity, run } = declared;
-  if (identity) {
-    run.decisions.objects.set(identity.key, { id, serial: record.serial });
-    run.decisions.holders.set(id, identity);
-  }
+  assignObject(declared, { id, serial: record.serial });
   return { id, outs: stateValues(declared, record) };
 };
 

@@ -19,20 +19,23 @@ interface EngineCall {
  * Runs one engine call. Every failure becomes a new error with a complete message that contains no
  * secrets. Every result becomes plain JSON, because the engine loses a created object if it cannot
  * encode the outputs.
+ *
+ * @param work receives the resource of the inputs, and that of the state if the call has `olds`
  */
 export const engineCall = async <T>(
   call: EngineCall,
-  work: (resource: Resource) => Promise<T>,
+  work: (resource: Resource, before: Resource) => Promise<T>,
 ): Promise<T> => {
-  const { of, inputs, olds = {} } = call;
+  const { of, inputs, olds } = call;
   const resource = resourceIn(of, inputs);
-  const secrets = [...new Set([...resource.secrets, ...resourceIn(of, olds).secrets])];
+  const before = olds ? resourceIn(of, olds) : resource;
+  const secrets = [...new Set([...resource.secrets, ...before.secrets])];
   const { called } = of.run;
   const about = { kind: of.definition.kind, owner: resource.properties.owner };
   let result: T;
   try {
     result = await keepingSecret(secrets, () =>
-      called ? called.run(about, () => work(resource)) : work(resource),
+      called ? called.run(about, () => work(resource, before)) : work(resource, before),
     );
   } catch (error) {
     throw failure(call, error, secrets);

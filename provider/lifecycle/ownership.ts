@@ -19,6 +19,7 @@ import {
   base36,
   checksumOf,
   type Declared,
+  hasRoom,
   labelOf,
   type Resource,
   serialLength,
@@ -177,7 +178,7 @@ const seeFor = (declared: Declared) => {
       isOwn: isOurs && !isCopy(mark, name, created),
       isNamed,
       mayBeNamed: isNamed || !(typeof name === "string" || typeof name === "number"),
-      isRoomless: typeof description === "string" && description.length + 1 > declared.room,
+      isRoomless: typeof description === "string" && !hasRoom(declared, description),
     };
   };
 };

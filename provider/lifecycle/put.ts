@@ -16,7 +16,14 @@ import type { WireObject } from "../service/lists.js";
 import { settingLabel } from "../service/settings.js";
 import { newSerial, readMark, readWholeObject, seeObject } from "./ownership.js";
 import { describeObject, type Found } from "./refusals.js";
-import { type Declared, markFor, markText, type ObjectRecord, type Resource } from "./resource.js";
+import {
+  type Declared,
+  hasRoom,
+  markFor,
+  markText,
+  type ObjectRecord,
+  type Resource,
+} from "./resource.js";
 
 /** The intended content of a resource's object in the service. */
 interface DesiredObject {
@@ -42,15 +49,16 @@ interface ObjectSoFar {
  * mark. Omits the secrets that an import did not read: nobody knows them.
  */
 export const desiredObject = (
-  { definition, mark, name, room, properties }: Declared,
+  declared: Declared,
   { serial, description: former }: ObjectSoFar,
 ): DesiredObject => {
+  const { definition, mark, name, properties } = declared;
   const fields = changeFieldSecrets(definition.fields, properties.fields, (secret) =>
     secret === undisclosed ? undefined : secret,
   );
   const given = filledText(fields.description) ?? readMark(former).description;
-  const isMarked = mark !== undefined && (given ? given.length + 1 : 0) <= room;
-  const suffix = isMarked ? markText(markFor(mark, serial, name)) : undefined;
+  const isMarked = hasRoom(declared, given);
+  const suffix = mark && isMarked ? markText(markFor(mark, serial, name)) : undefined;
   const description = given && suffix ? `${given} ${suffix}` : (suffix ?? given);
   return { fields: { ...fields, description }, isMarked, serial };
 };
@@ -114,8 +122,8 @@ export interface PutPlan {
   readonly fields: JsonObject;
   readonly serial: string;
   readonly isMarked: boolean;
-  /** Whether it changes secrets, which the service may not show. */
-  readonly changesSecrets: boolean;
+  /** What a program wrote last, in its terms; empty if it was never written. */
+  readonly prior: JsonObject;
   /** Undeclared members that the PUT keeps. */
   readonly undeclared: readonly string[];
   /** Undeclared members that the service hides and that the PUT would erase. */
@@ -138,11 +146,9 @@ export const planPut = (declared: Declared, live: Found, before?: Declared): Put
   const [now, former] = [asWritten(declared), before && lastWritten(before, declared)];
   const last = former && desiredObject(former, { serial });
   const { fields, isMarked } = desiredObject(now, { serial, description });
-  const sides = { live, desired: fields, prior: last?.fields ?? {} };
-  const written = writtenOver(definition, settings, sides);
-  const known = new Set(secretTexts(definition.fields, sides.prior));
-  const changesSecrets = secretTexts(definition.fields, fields).some((text) => !known.has(text));
-  return { ...written, live, serial, isMarked, changesSecrets };
+  const prior = last?.fields ?? {};
+  const written = writtenOver(definition, settings, { live, desired: fields, prior });
+  return { ...written, live, serial, isMarked, prior };
 };
 
 /** The serial by which the state, or otherwise the object itself, identifies it; else a new one. */
@@ -213,8 +219,10 @@ const sendPut = async (declared: Declared, plan: PutPlan): Promise<string | unde
  */
 const isWritten = (declared: Declared, plan: PutPlan, now: Found): boolean => {
   const { definition, settings } = declared;
-  const { live, fields, changesSecrets } = plan;
+  const { live, fields, prior } = plan;
   if (!holdsFields(declared, now, fields)) return false;
+  const known = new Set(secretTexts(definition.fields, prior));
+  const changesSecrets = secretTexts(definition.fields, fields).some((text) => !known.has(text));
   if (changesSecrets && now.modified === live.modified) return false;
   const shown = fieldsFromWire(definition.fields, now, settings);
   return settings.put === "keep" || !hasMore(shown, fields);

@@ -8,6 +8,7 @@ import {
 } from "../definition/fields.js";
 import { namingOf } from "../definition/kinds.js";
 import {
+  filledText,
   filledTexts,
   type JsonObject,
   objectOf,
@@ -26,7 +27,7 @@ import {
   withEnvironmentSecrets,
 } from "../kernel/pulumi.js";
 import { assertDistinctProfiles } from "../service/settings.js";
-import type { AccountSession, ResourceIdentity, Run } from "./run.js";
+import type { AccountSession, HeldObject, ResourceIdentity, Run } from "./run.js";
 import type { Mark, ResourceMark } from "./stack-states.js";
 
 // A resource: the engine's values, split into their parts; resolved, for the steps of a call; with its
@@ -166,6 +167,13 @@ export const resourceIn = (of: KindInRun, values: JsonObject): Resource => {
 export const labelOf = ({ kind, place }: ResourceIdentity): string =>
   `${kind} ${readableName(place)}`;
 
+/** Records in the run which object belongs to a resource. */
+export const assignObject = ({ run, identity }: Resource, object: HeldObject): void => {
+  if (!identity) return;
+  run.decisions.objects.set(identity.key, object);
+  run.decisions.holders.set(object.id, identity);
+};
+
 /** A resource with its account. */
 export interface Declared extends Resource, AccountSession {
   /** The mark of the resource's objects, whether or not marks are enabled. */
@@ -215,9 +223,7 @@ export const inAccount = (resource: Resource, { settings, service }: AccountSess
   const room = ownMark && field?.type === "text" ? roomBeside(ownMark, field.max) : -1;
   const isOn = settings.ownershipMark === "description" && field?.type === "text";
   const mark = isOn ? ownMark : undefined;
-  const { description } = fields;
-  const beside = typeof description === "string" && description ? description.length + 1 : 0;
-  const isMarked = mark !== undefined && beside <= room;
+  const isMarked = hasRoom({ mark, room }, filledText(fields.description));
   return { ...resource, settings, service, ownMark, mark, room, isMarked };
 };
 
@@ -268,6 +274,12 @@ export const markText = ({ label, stack, resource, serial, checksum }: Mark): st
  */
 const roomBeside = (mark: ResourceMark, max = Number.POSITIVE_INFINITY): number =>
   max - markText(markFor(mark, "0".repeat(serialLength), "")).length;
+
+/** Whether there is a mark, and it fits in the field beside this text. */
+export const hasRoom = (
+  { mark, room }: Pick<Declared, "mark" | "room">,
+  description: string | undefined,
+): boolean => mark !== undefined && (description ? description.length + 1 : 0) <= room;
 
 /** A service may return a name in another form of the same text. */
 export const checksumOf = (serial: string, name: unknown): string => {

@@ -14,13 +14,13 @@ import {
 import { type PutPlan, planPut, putInPlace } from "./put.js";
 import { type Found, ownedElsewhere, takenByProgram } from "./refusals.js";
 import {
+  assignObject,
   connected,
   type Declared,
   inAccount,
   type KindInRun,
   labelOf,
   type ObjectRecord,
-  propertiesIn,
   resourceIn,
   stateValues,
 } from "./resource.js";
@@ -30,11 +30,11 @@ import type { HeldObject, ObjectHolders } from "./run.js";
 export const onUpdate =
   (of: KindInRun) =>
   (id: string, olds: JsonObject, inputs: JsonObject): Promise<{ readonly outs: JsonObject }> =>
-    engineCall({ of, doing: "updating", id, inputs, olds }, async (resource) => {
-      const broken = findViolations(resource, inputs, propertiesIn(olds));
+    engineCall({ of, doing: "updating", id, inputs, olds }, async (resource, before) => {
+      const broken = findViolations(resource, inputs, before.properties);
       if (broken.length > 0) throw brokenSinceCheck(broken);
       const declared = await connected(resource);
-      return updateObject(declared, inAccount(resourceIn(of, olds), declared), id);
+      return updateObject(declared, inAccount(before, declared), id);
     });
 
 /**
@@ -49,11 +49,7 @@ const updateObject = async (
   id: string,
 ): Promise<{ readonly outs: JsonObject }> => {
   const record = await writeObject(declared, before, id);
-  const { identity, run } = declared;
-  if (identity) {
-    run.decisions.objects.set(identity.key, { id, serial: record.serial });
-    run.decisions.holders.set(id, identity);
-  }
+  assignObject(declared, { id, serial: record.serial });
   return { outs: stateValues(declared, record) };
 };
 
