@@ -1,7 +1,8 @@
 import Bottleneck from "bottleneck";
 import { textTable } from "../cli/terminal/columns.js";
 import { pacedCalls } from "../provider/pacing/pacer.js";
-import { conversationLimit } from "../provider/pacing/plan-rates.js";
+import { conversationLimits } from "../provider/pacing/plan-rates.js";
+import type { Plan } from "../provider/service/plans.js";
 import type { HttpResponse } from "../provider/service/transport.js";
 import { TrueBucket } from "./true-bucket.js";
 import { VirtualTime } from "./virtual-time.js";
@@ -19,7 +20,12 @@ interface Limit {
 const endpoint = { method: "POST", template: "/channels" } as const;
 
 const ours = async (limit: Limit, clock: VirtualTime): Promise<Client> => {
-  const pace = pacedCalls({ clock, tenant: "bench", share: 1, limits: () => limit });
+  const pace = pacedCalls({
+    clock,
+    tenant: "bench",
+    share: 1,
+    limits: () => ({ standard: limit }),
+  });
   return (attempt) => pace(endpoint, attempt);
 };
 
@@ -95,10 +101,9 @@ interface Case {
   readonly calls: number;
 }
 
-const limitOn = (plan: "developer" | "basic" | "enterprise"): Limit =>
-  conversationLimit(endpoint, plan);
+const limitOn = (plan: Plan): Limit => conversationLimits(plan).standard;
 
-const full = (plan: "developer" | "basic" | "enterprise"): Case => {
+const full = (plan: Plan): Case => {
   const limit = limitOn(plan);
   const title = `${plan}: ${limit.rate}/s, burst ${limit.burst}`;
   return { title, limit, tokens: limit.burst, calls: 200 };

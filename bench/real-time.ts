@@ -54,7 +54,7 @@ const makeCalls = async (task: Task): Promise<number> => {
     redisUrl: task.redisUrl,
     environment: { XDG_CACHE_HOME: task.cacheFolder },
   });
-  const limits = () => task;
+  const limits = () => ({ standard: task });
   const pace = pacedCalls({ clock: systemClock, tenant: task.url, share: 1, store, limits });
   let refused = 0;
   const call = async (): Promise<HttpResponse> => {

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { shareLimit } from "../../provider/pacing/bucket.js";
-import { conversationLimit } from "../../provider/pacing/plan-rates.js";
+import { conversationLimits } from "../../provider/pacing/plan-rates.js";
 import { monthlyQuotas, type Plan } from "../../provider/service/plans.js";
 import {
   accountTitle,
@@ -71,10 +71,10 @@ export const forecast = (
   documents: Parameters<typeof stepsOf>[1],
   { plan, burst, share, parallel }: Conditions,
 ): Forecast => {
-  const run = simulateRun(stepsOf(operation, documents), parallel, (endpoint) => {
-    const limit = conversationLimit(endpoint, plan);
-    return shareLimit({ ...limit, burst: burst ?? limit.burst }, share);
-  });
+  // Setup calls have the standard limit only.
+  const { standard } = conversationLimits(plan);
+  const limit = shareLimit({ ...standard, burst: burst ?? standard.burst }, share);
+  const run = simulateRun(stepsOf(operation, documents), parallel, limit);
   const endpoints = [...run.endpoints].map(([endpoint, { calls, firstAt, lastAt }]) => ({
     endpoint,
     calls,

@@ -6,7 +6,7 @@ import {
   takeToken,
 } from "../../provider/pacing/bucket.js";
 import { accountTitle } from "../../provider/service/settings.js";
-import { type Endpoint, endpointName } from "../../provider/service/transport.js";
+import { endpointName } from "../../provider/service/transport.js";
 import type { PlannedStep } from "./planned-steps.js";
 
 /** What one endpoint has to bear. Times are in seconds since the start of the run. */
@@ -21,19 +21,19 @@ interface EndpointLoad {
 /** Assumed: the time from a call to its answer. */
 const roundTripSeconds = 0.05;
 
-/** The service of a simulation: every call waits for its bucket and takes one round trip. */
+/** The service of a simulation, with one limit for all endpoints: every call waits for its bucket and takes one round trip. */
 class SimulatedService {
   /** By endpoint, such as `GET /channels`, with the profile if there is one. */
   readonly endpoints = new Map<string, EndpointLoad>();
 
-  constructor(readonly limitOf: (endpoint: Endpoint) => RateLimit) {}
+  constructor(readonly limit: RateLimit) {}
 
   /** Makes calls one after the other, and returns when the last one has ended. */
   make(calls: PlannedStep["calls"][number], wantedAt: number): number {
     const { endpoint, profile, times, isShared } = calls;
     const tenant = profile === undefined ? "" : ` (${accountTitle(profile)})`;
     const name = `${endpointName(endpoint)}${tenant}`;
-    const limit = this.limitOf(endpoint);
+    const { limit } = this;
     const known = this.endpoints.get(name);
     if (known && isShared) return Math.max(known.lastAt, wantedAt);
     const bucket = fullBucket(wantedAt * 1000, limit);
@@ -101,12 +101,8 @@ const startSeconds = 2;
  * one of the engine's slots (`--parallel`), which it occupies even while its calls wait for the
  * rate limits.
  */
-export const simulateRun = (
-  steps: readonly PlannedStep[],
-  parallel: number,
-  limitOf: (endpoint: Endpoint) => RateLimit,
-) => {
-  const service = new SimulatedService(limitOf);
+export const simulateRun = (steps: readonly PlannedStep[], parallel: number, limit: RateLimit) => {
+  const service = new SimulatedService(limit);
   const freeAt = Array.from({ length: parallel }, () => 0);
   const run = ({ calls }: PlannedStep, readyAt: number): number => {
     if (calls.length === 0) return readyAt;

@@ -39,10 +39,7 @@ const jitterMs = 20;
  * Returns the part of an endpoint's limit that may be used, a fraction of its rate and burst, but at
  * least one call.
  */
-export const shareLimit = (
-  { rate, burst }: Pick<EndpointLimit, "rate" | "burst">,
-  share: number,
-): RateLimit => ({
+export const shareLimit = ({ rate, burst }: EndpointLimit, share: number): RateLimit => ({
   periodMs: (1000 / (rate * share)) * driftPart,
   burst: Math.max(1, Math.floor(burst * share)),
 });
@@ -65,12 +62,6 @@ export const bucketAt = ({ at, dueMs }: Bucket, now: number, limit: RateLimit): 
 export const takeToken = ({ at, dueMs }: Bucket, limit: RateLimit): Bucket => ({
   at,
   dueMs: Math.max(dueMs, fullMs(limit) + Math.min(jitterMs, limit.periodMs)) + limit.periodMs,
-});
-
-/** A full bucket was not refilled until the first call had arrived. */
-export const delayBucket = ({ at, dueMs }: Bucket, ms: number): Bucket => ({
-  at,
-  dueMs: dueMs + ms,
 });
 
 /** A call was refused: it took no token, and none is left. The next one is there after a period. */

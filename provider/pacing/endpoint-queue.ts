@@ -6,7 +6,6 @@ import { type Endpoint, endpointName, type HttpResponse } from "../service/trans
 import {
   type Bucket,
   bucketAt,
-  delayBucket,
   emptyBucket,
   fullBucket,
   isFull,
@@ -190,8 +189,9 @@ export class EndpointQueue {
     if (status === 429) return this.#learnRefused(headers);
     this.#refusalsInRow = 0;
     this.#window += 1;
+    // A full bucket was not refilled until the first call had arrived.
     if (isFirst && this.limit.periodMs > 0)
-      await this.#changeBucket((bucket) => delayBucket(bucket, tookMs));
+      await this.#changeBucket(({ at, dueMs }) => ({ at, dueMs: dueMs + tookMs }));
   }
 
   async #learnRefused(headers: HttpResponse["headers"]): Promise<void> {

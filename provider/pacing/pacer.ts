@@ -15,11 +15,8 @@ import {
   withLocalBuckets,
 } from "./bucket-store.js";
 import { EndpointQueue } from "./endpoint-queue.js";
-import { conversationLimit, type EndpointLimit } from "./plan-rates.js";
+import { conversationLimits, type EndpointLimit, type PlanLimits } from "./plan-rates.js";
 import { redisBuckets, redisRefusal } from "./redis-buckets.js";
-
-/** What an endpoint allows on a plan. */
-type LimitTable = (endpoint: Endpoint, plan: Plan) => Pick<EndpointLimit, "rate" | "burst">;
 
 /** Pacing callbacks, which must not fail. */
 interface PacingHooks {
@@ -44,8 +41,8 @@ export interface PacingOptions extends PacingHooks {
   readonly share: number;
   /** Store for the buckets. Default: the memory of this process. */
   readonly store?: BucketStore;
-  /** Limits of the endpoints. Default: Conversation v3 (specification §8.2). */
-  readonly limits?: LimitTable | undefined;
+  /** What the service allows on each plan. Default: Conversation v3 (specification §8.2). */
+  readonly limits?: ((plan: Plan) => PlanLimits) | undefined;
 }
 
 /** A burst that no run can use up: a service that allows it has no effective limit. */
@@ -55,9 +52,12 @@ export const unlimitedBurst = 1_000_000;
 const noLimit: RateLimit = { periodMs: 0, burst: 1 };
 
 /** Returns a pace with one queue per endpoint, created on the first call to the endpoint. */
-const queueByEndpoint = (openQueue: (endpoint: Endpoint, name: string) => EndpointQueue): Pace => {
-  const queues = new Map<string, EndpointQueue>();
-  return ({ method, template }, attempt, signal) => {
+const queueByEndpoint =
+  (
+    queues: Map<string, EndpointQueue>,
+    openQueue: (endpoint: Endpoint, name: string) => EndpointQueue,
+  ): Pace =>
+  ({ method, template }, attempt, signal) => {
     const name = `${method} ${template}`;
     let queue = queues.get(name);
     if (!queue) {
@@ -66,7 +66,6 @@ const queueByEndpoint = (openQueue: (endpoint: Endpoint, name: string) => Endpoi
     }
     return queue.run(attempt, signal);
   };
-};
 
 /**
  * Returns a pace for unknown rates: calls are sent immediately, but after a 429, further calls to
@@ -79,8 +78,22 @@ export const waitOutRefusals = ({
 }: Pick<PacingHooks, "onWait"> & { readonly clock?: Clock | undefined } = {}): Pace => {
   const store = memoryBuckets(clock);
   return queueByEndpoint(
+    new Map(),
     (endpoint, key) => new EndpointQueue(endpoint, noLimit, { clock, store, key, onWait }),
   );
+};
+
+/** Returns the limits on a plan, by the name of the endpoint; those of its placeholders do not matter. */
+const limitsOn = (
+  { burst, share, limits = conversationLimits }: PacingOptions,
+  plan: Plan,
+): ((name: string) => RateLimit) => {
+  const { standard, own = {} } = limits(plan);
+  const shared = (limit: EndpointLimit): RateLimit =>
+    shareLimit({ ...limit, burst: burst ?? limit.burst }, share);
+  const usual = shared(standard);
+  const special = new Map(Object.entries(own).map(([name, limit]) => [name, shared(limit)]));
+  return (name) => special.get(name.replace(/\{[^{}]*\}/g, "{id}")) ?? usual;
 };
 
 /**
@@ -90,38 +103,30 @@ export const waitOutRefusals = ({
  * calls to it wait only after a refusal.
  */
 export const pacedCalls = (options: PacingOptions): Pace => {
-  const { clock, plan, share, burst, onWait, onPlanGuess, limits = conversationLimit } = options;
+  const { clock, plan, burst, onWait, onPlanGuess } = options;
   const unpaced = waitOutRefusals({ clock, onWait });
   if (burst !== undefined && burst >= unlimitedBurst) return unpaced;
   const store = options.store ?? memoryBuckets(clock);
   // Others can read the store.
   const tenant = hash("sha256", options.tenant).slice(0, 16);
-  const limitOn = (endpoint: Endpoint, on: Plan): RateLimit => {
-    const { rate, burst: documented } = limits(endpoint, on);
-    return shareLimit({ rate, burst: burst ?? documented }, share);
-  };
-  const queues: EndpointQueue[] = [];
+  const queues = new Map<string, EndpointQueue>();
   let current = plan ?? "enterprise";
+  let limitOf = limitsOn(options, current);
   /** To the next plan that allows less on the endpoint, if there is one. */
-  const stepDown = ({ endpoint, limit }: EndpointQueue): void => {
+  const stepDown = (name: string): void => {
     const lower = plans
       .slice(0, plans.indexOf(current))
-      .findLast((other) => limitOn(endpoint, other).periodMs > limit.periodMs);
+      .findLast((other) => limitsOn(options, other)(name).periodMs > limitOf(name).periodMs);
     if (lower === undefined) return;
     current = lower;
-    for (const queue of queues) queue.limit = limitOn(queue.endpoint, lower);
+    limitOf = limitsOn(options, lower);
+    for (const [each, queue] of queues) queue.limit = limitOf(each);
     onPlanGuess?.(lower);
   };
-  const paced = queueByEndpoint((endpoint, name) => {
-    const queue = new EndpointQueue(endpoint, limitOn(endpoint, current), {
-      clock,
-      store,
-      key: `${tenant}:${name}`,
-      onWait,
-      onRefusals: () => plan ?? stepDown(queue),
-    });
-    queues.push(queue);
-    return queue;
+  const paced = queueByEndpoint(queues, (endpoint, name) => {
+    const onRefusals = (): void => (plan === undefined ? stepDown(name) : undefined);
+    const shared = { clock, store, key: `${tenant}:${name}`, onWait, onRefusals };
+    return new EndpointQueue(endpoint, limitOf(name), shared);
   });
   return (endpoint, attempt, signal) =>
     endpoint.template === tokenEndpoint.template
@@ -131,8 +136,8 @@ export const pacedCalls = (options: PacingOptions): Pace => {
 
 /** Pacing for one tenant's services, and the store for their buckets. */
 export interface ServicePaces {
-  /** @param limits of the service's endpoints; default: those of Conversation v3 */
-  pace(service: { readonly baseUrl: string; readonly limits?: LimitTable }): Pace;
+  /** Limits: as for one service. */
+  pace(service: { readonly baseUrl: string } & Pick<PacingOptions, "limits">): Pace;
   /** Releases the store, because a connection to Redis would keep the process alive. */
   close(): Promise<void>;
 }

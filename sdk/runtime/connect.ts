@@ -3,7 +3,6 @@ import { type Clock, systemClock } from "../../provider/kernel/clock.js";
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { withoutUndefined } from "../../provider/kernel/json.js";
 import { type ServicePaces, servicePaces, waitOutRefusals } from "../../provider/pacing/pacer.js";
-import { limitOf } from "../../provider/pacing/plan-rates.js";
 import { tokenAddress } from "../../provider/service/addresses.js";
 import { type Answer, type Request, serviceRequest } from "../../provider/service/client.js";
 import { clientParts } from "../../provider/service/connect.js";
@@ -34,6 +33,7 @@ import {
   jsonValue,
 } from "./input-schemas.js";
 import { createMessages, type Messages } from "./messages.js";
+import { findServiceLimits } from "./service-rates.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -347,14 +347,10 @@ const createServiceCalls = (
 ): ((call: ServiceCall) => Promise<Answer>) => {
   const paces = new Map<string, Pace>();
   const paceOf = ({ service, version }: ServiceCall, baseUrl: string): Pace => {
+    // Also without pacing: an unknown service or version is a mistake.
+    const limits = findServiceLimits(service, version);
     const key = `${service} ${baseUrl}`;
-    const pace =
-      paces.get(key) ??
-      connection.pace({
-        baseUrl,
-        limits: ({ method, template }, plan) =>
-          limitOf({ service, version, plan, method, template }),
-      });
+    const pace = paces.get(key) ?? connection.pace({ baseUrl, limits });
     paces.set(key, pace);
     return pace;
   };
@@ -365,13 +361,11 @@ const createServiceCalls = (
     guardInput(doing, () => JSON.stringify(checked.body));
     const { signal, params, query, ...rest } = checked;
     const call: ServiceCall = { ...rest, ...withoutUndefined({ signal, params, query }) };
-    const { service, version, method, path: template } = call;
-    // Also without pacing: an unknown service or version is a mistake.
-    limitOf({ service, version, plan: "enterprise", method, template });
     const baseUrl = checkBase(call);
-    const title = `call ${service} ${version}`;
-    const operation = { method, template, title, scopes: [], rate: "standard" } as const;
     const request = connection.request(baseUrl, paceOf(call, baseUrl));
+    const { method, path: template } = call;
+    const title = `call ${call.service} ${call.version}`;
+    const operation = { method, template, title, scopes: [], rate: "standard" } as const;
     const options = { path: fillPath(call), query, body: call.body, signal };
     const { status, body } = await request(operation, withoutUndefined(options));
     return { status, body };

@@ -168,7 +168,7 @@ test("a circle of dependencies ends the simulation all the same", () => {
 
 test("10 000 steps are simulated", () => {
   const steps = stepsOf("up", { preview: creating(...times(10_000, "Channel")) });
-  const { totalSeconds } = simulateRun(steps, 8, () => ({ periodMs: 1000, burst: 1 }));
+  const { totalSeconds } = simulateRun(steps, 8, { periodMs: 1000, burst: 1 });
   expect(totalSeconds).toBeCloseTo(10_000 + 200, -3);
 });
 

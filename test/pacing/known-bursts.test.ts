@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { TrueBucket } from "../../bench/true-bucket.js";
-import { conversationLimit } from "../../provider/pacing/plan-rates.js";
+import { conversationLimits } from "../../provider/pacing/plan-rates.js";
 import { plans } from "../../provider/service/plans.js";
-import type { Endpoint } from "../../provider/service/transport.js";
+import { type Endpoint, endpointName } from "../../provider/service/transport.js";
 import { alone } from "./support/simulation.js";
 
 const line = { roundTripMs: 80, jitterMs: 2 };
@@ -20,7 +20,10 @@ const endpoints: readonly Endpoint[] = [
 const allowedMs = 2 * line.roundTripMs;
 
 const cases = plans.flatMap((plan) =>
-  endpoints.map((endpoint) => ({ plan, ...endpoint, ...conversationLimit(endpoint, plan) })),
+  endpoints.map((endpoint) => {
+    const { standard, own = {} } = conversationLimits(plan);
+    return { plan, ...endpoint, ...(own[endpointName(endpoint)] ?? standard) };
+  }),
 );
 
 /** 60 calls on a bucket of which the pacer believes what is documented. */
@@ -29,7 +32,9 @@ const run = async (
   real: { readonly burst: number; readonly tokens?: number },
 ) => {
   const bucket = new TrueBucket(rate, real.burst, real.tokens);
-  const outcome = await alone(bucket, calls, line, { limits: () => ({ rate, burst }) });
+  const outcome = await alone(bucket, calls, line, {
+    limits: () => ({ standard: { rate, burst } }),
+  });
   const idealMs = ((calls - (real.tokens ?? real.burst)) / rate) * 1000;
   return { ...outcome, idealMs };
 };

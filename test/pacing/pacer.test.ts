@@ -49,7 +49,7 @@ test("only the endpoint that is out of tokens waits", async () => {
 
 test("a call that hangs holds up the others for a period only", async () => {
   const time = new VirtualTime();
-  const pace = pacer(time, { limits: () => ({ rate: 5, burst: 15 }) });
+  const pace = pacer(time, { limits: () => ({ standard: { rate: 5, burst: 15 } }) });
   void pace(create, () => time.sleep(60_000).then(() => ok));
   const { wallMs } = await makeCalls(time, pace, 1, async () => ok);
   expect(wallMs).toBeLessThanOrEqual(250);
@@ -76,7 +76,10 @@ test.each([
 });
 
 test("a long queue alone is no reason to fail", async () => {
-  const limits = { plan: "developer", limits: () => ({ rate: 0.16, burst: 1 }) } as const;
+  const limits = {
+    plan: "developer",
+    limits: () => ({ standard: { rate: 0.16, burst: 1 } }),
+  } as const;
   const { wallMs, failed } = await alone(new TrueBucket(0.16, 1), 700, line, limits);
   expect(wallMs).toBeGreaterThan(3_600_000);
   expect(failed).toBe(0);
@@ -115,7 +118,7 @@ test("after a pause the saved-up tokens are used again without a refusal", async
 test("a call that arrives late at a full bucket makes at most one of the next ones too many", async () => {
   const time = new VirtualTime();
   const bucket = new TrueBucket(5, 4);
-  const pace = pacer(time, { limits: () => bucket });
+  const pace = pacer(time, { limits: () => ({ standard: bucket }) });
   for (let run = 1; run <= 2; run += 1) {
     await makeCalls(time, pace, 20, calling(time, bucket, line));
     await time.during(time.sleep(60_000));
@@ -189,7 +192,7 @@ test("a bucket that holds two makes up for timers that are late, and for a long 
       wall: () => time.wall(),
       sleep: (ms, signal) => time.sleep(ms + 2 * random() + stallMs(), signal),
     },
-    limits: () => bucket,
+    limits: () => ({ standard: bucket }),
   });
   const line = { roundTripMs: 2, jitterMs: 1 };
   const { wallMs } = await makeCalls(time, pace, 602, calling(time, bucket, line));

@@ -47,7 +47,7 @@ const oneByOne = async (
     const call = calling(time, bucket, line);
     const { wallMs } = await makeCalls(
       time,
-      pacer(time, { store, limits: () => bucket }),
+      pacer(time, { store, limits: () => ({ standard: bucket }) }),
       calls,
       call,
     );
@@ -79,7 +79,7 @@ describe.each(Object.entries(stores))("through %s", (_, opener) => {
     const open = opener(time);
     const bucket = new TrueBucket(5, 4);
     const call = calling(time, bucket, line);
-    const pace = () => pacer(time, { limits: () => bucket, store: open() });
+    const pace = () => pacer(time, { limits: () => ({ standard: bucket }), store: open() });
     // Killed with two calls under way: no answer comes, and it asks for nothing any more.
     const killed = pace();
     const kill = new AbortController();
@@ -107,7 +107,7 @@ test("a Redis that is emptied in mid-run costs little", async () => {
   const store = redisBuckets("redis://localhost", redis.connect);
   const bucket = new TrueBucket(1, 10);
   void time.sleep(15_000).then(() => redis.kept.clear());
-  const pace = pacer(time, { store, limits: () => bucket });
+  const pace = pacer(time, { store, limits: () => ({ standard: bucket }) });
   const { wallMs } = await makeCalls(time, pace, 50, calling(time, bucket, line));
   expect(wallMs).toBeLessThanOrEqual(40_000 + 1_500);
   expect(bucket.refused).toBeLessThanOrEqual(5);
@@ -124,7 +124,7 @@ test.each([-3_600_000, -20_000, 3_600_000])(
     void time.sleep(15_000).then(() => {
       setBy = jumpMs;
     });
-    const pace = pacer(time, { store, limits: () => bucket });
+    const pace = pacer(time, { store, limits: () => ({ standard: bucket }) });
     const { wallMs } = await makeCalls(time, pace, 50, calling(time, bucket, line));
     expect(wallMs).toBeLessThanOrEqual(40_000 + 5_000);
     expect(bucket.refused).toBeLessThanOrEqual(6);
@@ -145,7 +145,7 @@ test("a machine that sleeps for 20 seconds goes on where it was", async () => {
     },
   };
   const bucket = new TrueBucket(1, 10);
-  const pace = pacer(time, { clock, limits: () => bucket });
+  const pace = pacer(time, { clock, limits: () => ({ standard: bucket }) });
   const { wallMs } = await makeCalls(time, pace, 50, calling(time, bucket, line));
   // While it slept ten tokens were saved up, the rest was lost.
   expect(wallMs).toBeLessThanOrEqual((40 + 20 - 10) * 1000 * 1.01 + 1_000);

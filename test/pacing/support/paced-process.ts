@@ -36,7 +36,7 @@ const run = async (task: Task): Promise<Result> => {
     plan: "enterprise",
     share: 1,
     store,
-    limits: () => task,
+    limits: () => ({ standard: task }),
   });
   const transport = httpTransport();
   let refused = 0;

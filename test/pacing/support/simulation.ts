@@ -95,7 +95,7 @@ export const alone = async (
   options: Partial<PacingOptions> = {},
 ): Promise<SimulatedCalls> => {
   const time = new VirtualTime();
-  const limits = () => bucket;
+  const limits = () => ({ standard: bucket });
   const pace = pacer(time, { limits, ...options });
   const outcome = await makeCalls(time, pace, count, calling(time, bucket, line));
   return { ...outcome, refused: bucket.refused };
