@@ -1,5 +1,4 @@
 import { choiceOption, command, numberOption, parsedOption, withDefault } from "../command.js";
-import { forecastOperations } from "../forecast/operations.js";
 import { planOption, stackOption } from "./common-options.js";
 
 /** `forecast`: says in advance how many calls a run makes and how long it takes. */
@@ -12,16 +11,11 @@ export const forecastCommand = command({
     "only for the program's lookups, as a preview does.",
   options: {
     operation: withDefault(
-      choiceOption("<operation>", forecastOperations, "The operation to forecast."),
+      choiceOption("<operation>", ["up", "refresh", "destroy"], "The operation to forecast."),
       "up",
     ),
     stack: stackOption("Forecast this stack (default: the selected one)."),
     plan: planOption,
-    burst: numberOption(
-      "<calls>",
-      "The number of calls that an endpoint accepts in a burst (default: CONVERSATION_BURST, then conversation:burst, then as documented for the plan).",
-      1,
-    ),
     parallel: numberOption(
       "<steps>",
       "The number of steps that Pulumi runs in parallel (default: PULUMI_PARALLEL, then 4 per core).",

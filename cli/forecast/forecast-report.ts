@@ -1,43 +1,38 @@
 import { durationText } from "../../provider/kernel/text.js";
 import { textTable, withCount, wrappedText } from "../terminal/columns.js";
-import type { Conditions } from "./forecast.js";
+import { textReport } from "../terminal/report.js";
 import type { Forecast } from "./forecast-schema.js";
 
-/** Formats a number of seconds, for example as `45.3 s`, `12 min 5 s`, or `2 h 3 min`. */
-export const duration = (seconds: number): string =>
-  seconds < 60 ? `${Number(seconds.toFixed(1))} s` : durationText(Math.round(seconds) * 1000);
-
-const limitsText = ({ plan, burst, share, parallel }: Conditions): string => {
-  const bursts = burst === undefined ? "" : `, bursts of ${burst}`;
-  const part = share === 1 ? "" : `, ${share} of each rate`;
-  return `Plan ${plan}${bursts}${part}, --parallel ${parallel}.`;
-};
-
 /** Which part of the quota a run takes. */
-const quotaText = ({ methods, plan, monthlyQuota }: Forecast): string => {
+const quotaText = ({ endpoints, plan, monthlyQuota }: Forecast): string => {
+  const methods: Record<string, number> = {};
+  for (const { endpoint, calls } of endpoints) {
+    const [method = ""] = endpoint.split(" ");
+    methods[method] = (methods[method] ?? 0) + calls;
+  }
   const calls = Object.entries(methods).map(([method, count]) => `${count} ${method}`);
   const quota = monthlyQuota.toLocaleString("en-US");
   return `Monthly quota: the ${plan} plan allows ${quota} calls with each HTTP method. This run's calls: ${calls.join(", ")}.`;
 };
 
 /** Returns the forecast as human-readable text. */
-export const forecastReport = (made: Forecast, conditions: Conditions): string => {
-  const { operation, totalCalls, totalSeconds, endpoints } = made;
-  const calls = totalCalls === 0 ? "no calls" : withCount(totalCalls, "call");
-  const lines = [
-    `pulumi ${operation}: ${calls}, about ${duration(totalSeconds)}.`,
-    ...wrappedText(limitsText(conditions)),
+export const forecastReport = (made: Forecast): string => {
+  const { operation, plan, parallel, totalCalls, totalSeconds, endpoints } = made;
+  const headline = [
+    `pulumi ${operation}: ${withCount(totalCalls, "call")}, about ${durationText(totalSeconds * 1000)}.`,
+    `Plan ${plan}, --parallel ${parallel}.`,
   ];
-  if (totalCalls === 0) return `${lines.join("\n")}\n`;
+  if (totalCalls === 0) return textReport(headline);
   const rows = endpoints
     .toSorted((a, b) => b.seconds - a.seconds)
-    .map((each) => [each.endpoint, `${each.calls}`, duration(each.seconds)]);
-  return `${[
-    ...lines,
-    "All buckets are assumed to be full.",
-    "If you just made calls, the run takes longer.",
-    ...wrappedText(quotaText(made)),
-    "",
-    ...textTable(["Endpoint", "Calls", "Time"], rows),
-  ].join("\n")}\n`;
+    .map((each) => [each.endpoint, `${each.calls}`, durationText(each.seconds * 1000)]);
+  return textReport(
+    [
+      ...headline,
+      "All buckets are assumed to be full.",
+      "If you just made calls, the run takes longer.",
+      ...wrappedText(quotaText(made)),
+    ],
+    textTable(["Endpoint", "Calls", "Time"], rows),
+  );
 };

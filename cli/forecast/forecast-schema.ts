@@ -1,11 +1,10 @@
 import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
 import { plans } from "../../provider/service/plans.js";
-import { forecastOperations } from "./operations.js";
 
 /** Shape of what `forecast --json` prints. */
 export const forecastSchema = z.strictObject({
-  operation: z.enum(forecastOperations),
+  operation: z.enum(["up", "refresh", "destroy"]),
   plan: z.enum(plans),
   parallel: z.int().min(1),
   totalSeconds: z
@@ -13,9 +12,6 @@ export const forecastSchema = z.strictObject({
     .min(0)
     .describe("Duration of the command, excluding the preview that Pulumi runs first"),
   totalCalls: z.int().min(0),
-  methods: z
-    .record(z.string(), z.int().min(1))
-    .describe("Number of calls with each HTTP method, each of which has its own monthly quota"),
   monthlyQuota: z.int().describe("Calls with each HTTP method that the plan allows in a month"),
   endpoints: z.array(
     z.strictObject({

@@ -1,4 +1,3 @@
-import type { Definition } from "../../provider/definition/define.js";
 import { listCalls, usualPage } from "../../provider/service/lists.js";
 import { type SetUpAction, setUpOperation } from "../../provider/service/operations.js";
 import type { Endpoint } from "../../provider/service/transport.js";
@@ -11,15 +10,11 @@ import {
   type StackExport,
   type StateResource,
 } from "../pulumi/stack-documents.js";
-import type { ForecastOperation } from "./operations.js";
+import type { Forecast } from "./forecast-schema.js";
 
 /** Consecutive calls to one endpoint. */
 interface PlannedCalls {
   readonly endpoint: Endpoint;
-  /**
-   * The profile or explicit provider that the buckets belong to; each counts as a separate tenant.
-   */
-  readonly profile?: string | undefined;
   readonly times: number;
   /** Whether all steps of a run share these calls: the first one makes them, the others wait. */
   readonly isShared: boolean;
@@ -28,12 +23,15 @@ interface PlannedCalls {
 /** One step in a run. */
 export interface PlannedStep {
   readonly urn: string;
+  /** The profile or explicit provider; each counts as a tenant with buckets of its own. */
+  readonly account: string | undefined;
   readonly calls: readonly PlannedCalls[];
-  /** Steps in the same phase can run in parallel; each phase starts when the previous one ends. */
-  readonly phase: number;
   /** URNs of steps that must finish before this one starts, if they are in the same phase. */
   readonly after: readonly string[];
 }
+
+/** Steps that can run in parallel. A phase starts when the one before has ended. */
+export type Phase = readonly PlannedStep[];
 
 /**
  * What the lifecycle does in each of Pulumi's steps, call by call, except token requests, which have
@@ -46,119 +44,95 @@ export const sequences = {
   update: ["get", "update"],
   // A forced replacement is done in place, and the deletion of the "old" object is skipped.
   replace: ["list", "update"],
-  "create-replacement": ["list", "update"],
   delete: ["delete"],
   read: ["get"],
-  "read-replacement": ["get"],
   refresh: ["list"],
 } as const satisfies Readonly<Record<string, readonly SetUpAction[]>>;
 
 type Sequence = readonly SetUpAction[];
 
-/** @param count objects of the kind that exist before the run */
-export const callsOf = (
-  definition: Definition,
-  sequence: Sequence,
-  profile?: string,
-  count = 0,
-): readonly PlannedCalls[] =>
-  sequence.map((action) => {
-    const { method, template } = setUpOperation(definition, action);
-    const isShared = action === "list";
-    // A list has a page even if it is empty.
-    const times = isShared ? listCalls(count, usualPage) : 1;
-    return { endpoint: { method, template }, profile, times, isShared };
-  });
-
-/** Everything that a resource waits for; on deletion, these wait for the resource. */
-const dependenciesOf = (resource: StateResource): readonly string[] => {
-  const { dependencies, propertyDependencies, parent, deletedWith } = resource;
-  const byProperty = Object.values(propertyDependencies ?? {}).flatMap((urns) => urns ?? []);
-  return [...(dependencies ?? []), ...byProperty, parent, deletedWith].filter(
-    (urn) => urn !== undefined,
-  );
-};
-
-/** The account and kind of a resource: objects with the same one are in the same list. */
-const collectionOf = (resource: StateResource): string =>
-  `${accountIn(resource) ?? ""}/${resource.type}`;
-
-type StepMaker = (resource: StateResource, sequence: Sequence, phase?: number) => PlannedStep;
-
-/** @param before what exists before the run */
-const stepMaker = (before: readonly StateResource[]): StepMaker => {
-  const counts = Map.groupBy(before, collectionOf);
-  return (resource, sequence, phase = 0) => {
-    const definition = definitionOfType(resource.type);
-    const count = counts.get(collectionOf(resource))?.length;
-    const calls = definition ? callsOf(definition, sequence, accountIn(resource), count) : [];
-    return { urn: resource.urn, calls, phase, after: dependenciesOf(resource) };
-  };
-};
-
-/**
- * The phases in which Pulumi deletes. Resources that depend on nothing else that is deleted belong
- * to the last one, their direct dependents to the one before, and so on; so a resource may wait
- * although nothing that depends on it is left.
- */
-const deletionSteps = (
-  deleted: readonly StateResource[],
-  makeStep: StepMaker,
-  firstPhase = 0,
-): readonly PlannedStep[] => {
-  const byUrn = new Map(deleted.map((resource) => [resource.urn, resource]));
-  const depths = new Map<string, number>();
-  const depthOf = (urn: string): number => {
-    const resource = byUrn.get(urn);
-    if (!resource) return -1;
-    const known = depths.get(urn);
-    if (known !== undefined) return known;
-    // A state that was edited by hand may contain a cycle.
-    depths.set(urn, 0);
-    const depth = dependenciesOf(resource).reduce((most, on) => Math.max(most, depthOf(on) + 1), 0);
-    depths.set(urn, depth);
-    return depth;
-  };
-  const deepest = deleted.reduce((most, { urn }) => Math.max(most, depthOf(urn)), 0);
-  return deleted.map((resource) => {
-    const { retainOnDelete, external, deletedWith = "" } = resource;
-    // Objects that a program only looked up, or leaves in the service, are not deleted.
-    const stays = retainOnDelete || external || byUrn.has(deletedWith);
-    const phase = firstPhase + deepest - depthOf(resource.urn);
-    return { ...makeStep(resource, stays ? [] : sequences.delete, phase), after: [] };
-  });
-};
-
-const sequenceOf = ({ op, newState }: PreviewStep): Sequence => {
+const findSequence = ({ op, newState }: PreviewStep): Sequence => {
   const adopt = op === "create" ? newState?.inputs?.adopt : undefined;
   if (adopt === true) return sequences.replace;
   if (typeof adopt === "string") return sequences.adopt;
   return Object.entries(sequences).find(([name]) => name === op)?.[1] ?? [];
 };
 
+/** Everything that a resource waits for; on deletion, these wait for the resource. */
+const findDependencies = (resource: StateResource): readonly string[] => {
+  const { dependencies, propertyDependencies, parent, deletedWith } = resource;
+  const byProperty = Object.values(propertyDependencies ?? {}).flatMap((urns) => urns ?? []);
+  const all = [...(dependencies ?? []), ...byProperty, parent, deletedWith];
+  return all.filter((urn) => urn !== undefined);
+};
+
+/** The account and kind of a resource: objects with the same one are in the same list. */
+const collectionOf = (resource: StateResource): string =>
+  `${accountIn(resource) ?? ""}/${resource.type}`;
+
+type PlanStep = (resource: StateResource, sequence: Sequence) => PlannedStep;
+
+/** @param before what exists before the run */
+const stepPlanner = (before: readonly StateResource[]): PlanStep => {
+  const counts = Map.groupBy(before, collectionOf);
+  return (resource, sequence) => {
+    const definition = definitionOfType(resource.type);
+    const count = counts.get(collectionOf(resource))?.length ?? 0;
+    const calls = sequence.flatMap((action) => {
+      if (!definition) return [];
+      const isShared = action === "list";
+      const times = isShared ? listCalls(count, usualPage) : 1;
+      return [{ endpoint: setUpOperation(definition, action), times, isShared }];
+    });
+    const { urn } = resource;
+    return { urn, account: accountIn(resource), calls, after: findDependencies(resource) };
+  };
+};
+
 /**
- * Computes everything that a run will do.
+ * Plans deletions in levels, as Pulumi does. Resources that depend on nothing else that is deleted
+ * are in the last one, their direct dependents in the one before, and so on; so a resource may wait
+ * although nothing that depends on it is left.
  *
- * @param documents the preview, which only `up` needs, and the state; without it, the stack contains
- * what the preview shows
+ * @param deleted in order of creation, as in a state
  */
-export const stepsOf = (
-  operation: ForecastOperation,
-  documents: { readonly preview?: Preview | undefined; readonly state?: StackExport | undefined },
-): readonly PlannedStep[] => {
-  const steps = documents.preview?.steps ?? [];
-  const shown = steps.flatMap(({ oldState }) => oldState ?? []);
-  const before = documents.state ? resourcesInState(documents.state) : shown;
-  const makeStep = stepMaker(before);
-  if (operation === "refresh")
-    return before.map((resource) => makeStep(resource, sequences.refresh));
-  if (operation === "destroy") return deletionSteps(before, makeStep);
-  const changed = steps.flatMap((step) => {
-    const resource = step.newState ?? step.oldState;
-    return resource && !step.op.startsWith("delete") ? [makeStep(resource, sequenceOf(step))] : [];
+const planDeletions = (deleted: readonly StateResource[], planStep: PlanStep): readonly Phase[] => {
+  const levels: PlannedStep[][] = [];
+  const urns = new Set(deleted.map(({ urn }) => urn));
+  const depths = new Map<string, number>();
+  for (const resource of deleted) {
+    const { urn, retainOnDelete, external, deletedWith = "" } = resource;
+    const below = findDependencies(resource).map((each) => depths.get(each) ?? -1);
+    const depth = Math.max(-1, ...below) + 1;
+    depths.set(urn, depth);
+    // Objects that a program only looked up, or leaves in the service, are not deleted.
+    const stays = retainOnDelete || external || urns.has(deletedWith);
+    levels[depth] ??= [];
+    levels[depth].push(planStep(resource, stays ? [] : sequences.delete));
+  }
+  return levels.reverse();
+};
+
+/** The state before a run, and its steps in their order, as a preview shows them. */
+export interface RunDocuments {
+  readonly state?: StackExport | undefined;
+  readonly preview?: Pick<Preview, "steps"> | undefined;
+}
+
+/** Plans all steps of a run. Without a preview, a refresh or destroy is about the whole state. */
+export const planRun = (
+  operation: Forecast["operation"],
+  { state, preview }: RunDocuments,
+): readonly Phase[] => {
+  const before = resourcesInState(state);
+  const planStep = stepPlanner(before);
+  if (!preview && operation === "destroy") return planDeletions(before, planStep);
+  if (!preview) return [before.map((resource) => planStep(resource, sequences.refresh))];
+  const changes = preview.steps.flatMap((step) => {
+    const resource = step.op.startsWith("delete") ? undefined : (step.newState ?? step.oldState);
+    return resource ? [planStep(resource, findSequence(step))] : [];
   });
-  const deleted = steps.flatMap(({ op, oldState }) =>
-    oldState && op === "delete" ? [oldState] : [],
-  );
-  return [...changed, ...deletionSteps(deleted, makeStep, 1)];
+  const deletions = preview.steps.filter(({ op }) => op === "delete");
+  const deleted = deletions.flatMap(({ oldState }) => oldState ?? []).reverse();
+  return [changes, ...planDeletions(deleted, planStep)];
 };

@@ -7,9 +7,9 @@ import {
 } from "../../provider/pacing/bucket.js";
 import { accountTitle } from "../../provider/service/settings.js";
 import { endpointName } from "../../provider/service/transport.js";
-import type { PlannedStep } from "./planned-steps.js";
+import type { Phase, PlannedStep } from "./planned-steps.js";
 
-/** What one endpoint has to bear. Times are in seconds since the start of the run. */
+/** What one endpoint has to bear. Times are in milliseconds since the start of the run. */
 interface EndpointLoad {
   calls: number;
   readonly firstAt: number;
@@ -19,56 +19,78 @@ interface EndpointLoad {
 }
 
 /** Assumed: the time from a call to its answer. */
-const roundTripSeconds = 0.05;
+const roundTripMs = 50;
 
-/** The service of a simulation, with one limit for all endpoints: every call waits for its bucket and takes one round trip. */
-class SimulatedService {
-  /** By endpoint, such as `GET /channels`, with the profile if there is one. */
-  readonly endpoints = new Map<string, EndpointLoad>();
+/** Assumed: Pulumi's own time before its first step. */
+const startMs = 2000;
 
-  constructor(readonly limit: RateLimit) {}
+/**
+ * Simulates a run with the buckets that pacing uses. Each step waits for its dependencies, then for
+ * one of the engine's slots (`--parallel`), which it occupies even while its calls wait for the
+ * rate limits.
+ *
+ * @param limit of every endpoint
+ * @returns the time of the whole run, and the load of each endpoint by its name, such as `GET
+ * /channels`, with the profile if there is one
+ */
+export const simulateRun = (phases: readonly Phase[], parallel: number, limit: RateLimit) => {
+  const loads = new Map<string, EndpointLoad>();
+  const freeAt = Array.from({ length: parallel }, () => 0);
 
   /** Makes calls one after the other, and returns when the last one has ended. */
-  make(calls: PlannedStep["calls"][number], wantedAt: number): number {
-    const { endpoint, profile, times, isShared } = calls;
-    const tenant = profile === undefined ? "" : ` (${accountTitle(profile)})`;
+  const makeCalls = (
+    { endpoint, times, isShared }: PlannedStep["calls"][number],
+    account: string | undefined,
+    wantedAt: number,
+  ): number => {
+    const tenant = account === undefined ? "" : ` (${accountTitle(account)})`;
     const name = `${endpointName(endpoint)}${tenant}`;
-    const { limit } = this;
-    const known = this.endpoints.get(name);
+    const known = loads.get(name);
     if (known && isShared) return Math.max(known.lastAt, wantedAt);
-    const bucket = fullBucket(wantedAt * 1000, limit);
+    const bucket = fullBucket(wantedAt, limit);
     const load = known ?? { calls: 0, firstAt: wantedAt, lastAt: wantedAt, bucket };
-    this.endpoints.set(name, load);
+    loads.set(name, load);
     let now = wantedAt;
     for (let n = 0; n < times; n += 1) {
-      const { at, dueMs } = bucketAt(load.bucket, Math.max(load.bucket.at, now * 1000), limit);
+      const { at, dueMs } = bucketAt(load.bucket, Math.max(load.bucket.at, now), limit);
       load.bucket = takeToken({ at, dueMs }, limit);
-      load.calls += 1;
-      now = (at + Math.max(0, dueMs)) / 1000 + roundTripSeconds;
+      now = at + Math.max(0, dueMs) + roundTripMs;
     }
+    load.calls += times;
     load.lastAt = Math.max(load.lastAt, now);
     return now;
-  }
-}
+  };
 
-/** A step, and when it can begin as far as known. */
+  const runStep = ({ calls, account }: PlannedStep, readyAt: number): number => {
+    if (calls.length === 0) return readyAt;
+    const earliest = Math.min(...freeAt);
+    let now = Math.max(readyAt, earliest);
+    for (const each of calls) now = makeCalls(each, account, now);
+    freeAt[freeAt.indexOf(earliest)] = now;
+    return now;
+  };
+
+  const totalMs = phases.reduce((at, steps) => runPhase(steps, at, runStep), startMs);
+  return { totalMs, loads };
+};
+
+/** A step, the number of those that it still waits for, and when it can begin as far as known. */
 interface Waiting {
   readonly step: PlannedStep;
-  /** Steps that it still waits for. */
   missing: number;
   readyAt: number;
 }
 
 /**
- * Runs the steps of a phase in the order in which they can begin.
+ * Runs the steps of a phase in the order in which they can begin, and returns when the last one has
+ * ended.
  *
- * @param run runs a step from a time on, and returns when it has ended
- * @returns when the last one has ended
+ * @param runStep runs a step from a time on, and returns when it has ended
  */
 const runPhase = (
-  steps: readonly PlannedStep[],
+  steps: Phase,
   startAt: number,
-  run: (step: PlannedStep, readyAt: number) => number,
+  runStep: (step: PlannedStep, readyAt: number) => number,
 ): number => {
   const dependents = new Map<string, Waiting[]>(steps.map(({ urn }) => [urn, []]));
   const all = steps.map((step): Waiting => {
@@ -80,7 +102,7 @@ const runPhase = (
   const ready = all.filter(({ missing }) => missing === 0);
   let lastAt = startAt;
   for (let next = ready.shift(); next; next = ready.shift()) {
-    const endedAt = run(next.step, next.readyAt);
+    const endedAt = runStep(next.step, next.readyAt);
     lastAt = Math.max(lastAt, endedAt);
     for (const other of dependents.get(next.step.urn) ?? []) {
       other.missing -= 1;
@@ -91,30 +113,4 @@ const runPhase = (
     }
   }
   return lastAt;
-};
-
-/** Assumed: Pulumi's own time before its first step. */
-const startSeconds = 2;
-
-/**
- * Simulates a run with the buckets that pacing uses. Each step waits for its dependencies, then for
- * one of the engine's slots (`--parallel`), which it occupies even while its calls wait for the
- * rate limits.
- */
-export const simulateRun = (steps: readonly PlannedStep[], parallel: number, limit: RateLimit) => {
-  const service = new SimulatedService(limit);
-  const freeAt = Array.from({ length: parallel }, () => 0);
-  const run = ({ calls }: PlannedStep, readyAt: number): number => {
-    if (calls.length === 0) return readyAt;
-    const earliest = Math.min(...freeAt);
-    let now = Math.max(readyAt, earliest);
-    for (const each of calls) now = service.make(each, now);
-    freeAt[freeAt.indexOf(earliest)] = now;
-    return now;
-  };
-  const phases = Map.groupBy(steps, ({ phase }) => phase);
-  let totalSeconds = startSeconds;
-  for (const phase of [...phases.keys()].sort((a, b) => a - b))
-    totalSeconds = runPhase(phases.get(phase) ?? [], totalSeconds, run);
-  return { totalSeconds, endpoints: service.endpoints };
 };

@@ -12,10 +12,10 @@ import {
   outputFields,
 } from "../../provider/definition/define.js";
 import { referencesOf, referencesTo } from "../../provider/definition/kinds.js";
-import { allOperations, scopes } from "../../provider/service/operations.js";
+import { scopes, setUpOperation } from "../../provider/service/operations.js";
 import { describeSettings } from "../../provider/service/settings.js";
 import { endpointName } from "../../provider/service/transport.js";
-import { callsOf, sequences } from "../forecast/planned-steps.js";
+import { sequences } from "../forecast/planned-steps.js";
 import { classFacts, exampleOf } from "./resource-classes.js";
 
 /** A text for a table cell: a bar would end the cell, a line break the row. */
@@ -143,11 +143,10 @@ const operations: readonly (readonly [string, keyof typeof sequences])[] = [
 
 /** The calls of an operation, with `…` for the collection. */
 const callsText = (definition: Definition, step: keyof typeof sequences): string => {
-  const known = allOperations();
-  const calls = callsOf(definition, sequences[step]).map(({ endpoint, isShared }) => {
-    const scopesOf = known.find((one) => endpointName(one) === endpointName(endpoint))?.scopes;
-    const any = (scopesOf ?? []).map((scope) => `\`${scope.split(".").at(-1)}\``).join(" or ");
-    return `\`${endpointName(endpoint)}\`${isShared ? " (once per run)" : ""}: ${any}`;
+  const calls = sequences[step].map((action) => {
+    const operation = setUpOperation(definition, action);
+    const any = operation.scopes.map((scope) => `\`${scope.split(".").at(-1)}\``).join(" or ");
+    return `\`${endpointName(operation)}\`${action === "list" ? " (once per run)" : ""}: ${any}`;
   });
   return calls.join("; ").replaceAll(`/${definition.collection}`, "/…");
 };

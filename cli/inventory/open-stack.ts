@@ -7,14 +7,22 @@ import type { Settings } from "../../provider/service/settings.js";
 import { CommandFailure } from "../command.js";
 import { type LockReader, lockReader } from "../pulumi/locks.js";
 import { ownCacheFolder, tryLock } from "../pulumi/own-folders.js";
+import { runCommand } from "../pulumi/processes.js";
 import {
   pulumiPlace,
   readStackConfig,
   type StackConfig,
   stackAdvice,
 } from "../pulumi/project-files.js";
+import { pulumiStops } from "../pulumi/pulumi-cli.js";
 import { type PulumiPlace, queryPulumi, runStackCommand } from "../pulumi/pulumi-queries.js";
-import { resourcesInState, type StackExport } from "../pulumi/stack-documents.js";
+import {
+  type Preview,
+  previewErrorsIn,
+  previewIn,
+  resourcesInState,
+  type StackExport,
+} from "../pulumi/stack-documents.js";
 import { exportState, type StateScope, statesAround } from "../pulumi/stack-states.js";
 
 /** The short names of a project and a stack. */
@@ -80,6 +88,32 @@ export const exportStack = async (place: PulumiPlace, secrets?: "clear"): Promis
   const read = await exportState(place, secrets);
   if ("reason" in read) throw unreadState(read.reason);
   return read.document;
+};
+
+/**
+ * Lets Pulumi preview the program of a stack.
+ *
+ * @param signal ends Pulumi without leaving a lock
+ * @throws CommandFailure with what Pulumi reports, if the preview fails
+ */
+export const previewStack = async (
+  { command, folder, env, stack }: PulumiPlace,
+  signal?: AbortSignal,
+): Promise<Preview> => {
+  const args = ["preview", "--json", ...(stack === undefined ? [] : ["--stack", stack])];
+  const ended = await runCommand(command, [...args, "--non-interactive"], {
+    cwd: folder,
+    env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" },
+    signal,
+    stops: pulumiStops,
+  });
+  signal?.throwIfAborted();
+  const preview = ended.code === 0 ? previewIn(ended.stdout) : undefined;
+  if (preview) return preview;
+  const errors = previewErrorsIn(ended.stdout).map(({ message }) => message);
+  const said = (errors.length > 0 ? errors : ended.lastLines).join("\n").trim();
+  const advice = errors.length > 0 ? "Fix the program and try again." : stackAdvice(said);
+  throw new CommandFailure(`pulumi ${args.join(" ")} failed. Pulumi reports:\n${said}\n${advice}`);
 };
 
 /** @throws CommandFailure if Pulumi does not name the stack */

@@ -1,6 +1,6 @@
 import { defaultScopes, isScope, scopes } from "../../provider/service/operations.js";
 import type { Settings } from "../../provider/service/settings.js";
-import { type ConditionOptions, givenConditions } from "../forecast/forecast.js";
+import { type Conditions, readConditions } from "../forecast/forecast.js";
 import { type AccountReading, readAccount } from "../inventory/read-account.js";
 import { type AccountName, accountsIn, openAccounts } from "../inventory/stack-accounts.js";
 import type { OriginalStack } from "./original-stack.js";
@@ -72,7 +72,7 @@ export const deployingScopes = (
 };
 
 /** How accounts are read. */
-export interface AccountReadingOptions extends Pick<ConditionOptions, "plan"> {
+export interface AccountReadingOptions extends Pick<Partial<Conditions>, "plan"> {
   readonly signal: AbortSignal;
   /** Reports what is going on. */
   readonly say: (text: string) => void;
@@ -114,6 +114,6 @@ export const readAccounts = async (
     ...(burst ? { burst } : {}),
     ...(share ? { share } : {}),
   };
-  const { conditions, assumed } = givenConditions(limits, source, profile);
+  const { conditions, assumed } = readConditions(limits, source, profile);
   return { accounts, conditions, notes: [...notes, ...assumed] };
 };

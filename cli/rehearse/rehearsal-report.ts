@@ -1,6 +1,6 @@
 import { urnParts } from "../../provider/kernel/pulumi.js";
+import { durationText } from "../../provider/kernel/text.js";
 import { accountTitle } from "../../provider/service/settings.js";
-import { duration } from "../forecast/forecast-report.js";
 import { textTable, withCount, wrappedText } from "../terminal/columns.js";
 import { textReport } from "../terminal/report.js";
 import type { NamedObject, Refusal, Rehearsal, RehearsedStep } from "./rehearsal-schema.js";
@@ -66,7 +66,7 @@ const headline = ({ operation, project, stack, outcome }: Rehearsal): string => 
       ? `the preview of ${what} will fail.`
       : `${what} will fail: ${withCount(refusals.length, "step")} will be refused.`;
   const made = `${withCount(steps.length, "change")}, ${withCount(calls.length, "call")}`;
-  return `${what} will succeed: ${made}, about ${duration(totalSeconds)}.`;
+  return `${what} will succeed: ${made}, about ${durationText(totalSeconds * 1000)}.`;
 };
 
 const refusalLines = ({ operation, kind, name, reason }: Refusal): readonly string[] => [

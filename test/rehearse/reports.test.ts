@@ -48,7 +48,7 @@ test("equal steps are one line, small groups name their resources, and all fits 
   expect(lines.filter((line) => [...line].length > 80)).toEqual([]);
   expect(lines.length).toBeLessThan(30);
   expect(lines[0]).toBe(
-    "pulumi up for shop/prod will succeed: 1002 changes, 2 calls, about 1 min 15 s.",
+    "pulumi up for shop/prod will succeed: 1002 changes, 2 calls, about 1 min 16 s.",
   );
   expect(text).toMatch(/^update +Participant +description +998 resources$/m);
   expect(text).toMatch(/^update +Participant +application, description +one, two, three$/m);
