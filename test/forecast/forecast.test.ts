@@ -95,10 +95,11 @@ test("a stack is deleted in levels, and what depends on nothing comes last", () 
 
 test("deletions of an up come after all that it makes", () => {
   const preview = previewOf(
+    { op: "delete", oldState: resource("Account", "shop", { dependencies: [channel.urn] }) },
     { op: "delete", oldState: channel },
     { op: "create", newState: resource("Channel", "new") },
   );
-  expect(phases("up", { preview })).toEqual([["new"], ["web"]]);
+  expect(phases("up", { preview })).toEqual([["new"], ["shop"], ["web"]]);
 });
 
 const conditions = { plan: "developer", burst: 1, share: 1, parallel: 8 } as const;
