@@ -84,7 +84,16 @@ const findDifferences = (
   );
 };
 
-const oneSided = ({ definition: { kind }, name, id }: ComparableObject) => ({ kind, name, id });
+const shownName = (object: ComparableObject, other?: ComparableObject): string => {
+  const sealed = [object, other].flatMap((each) => each?.sealed ?? []);
+  return veiledIn(sealed)(naturalKey(object.definition), object.name);
+};
+
+const oneSided = (object: ComparableObject) => ({
+  kind: object.definition.kind,
+  name: shownName(object),
+  id: object.id,
+});
 
 const unreadIn = (side: "a" | "b", { unread = [] }: ComparedSide): Comparison["unread"] =>
   unread.map((kind) => ({ side, kind }));
@@ -98,7 +107,8 @@ export const comparison = (a: ComparedSide, b: ComparedSide): Comparison => {
   const { pairs, linkedFields, onlyInA, onlyInB } = matchObjects(a, b);
   const different = pairs.flatMap((pair) => {
     const differences = findDifferences(pair, linkedFields);
-    const { definition, name, id } = pair.a;
+    const { definition, id } = pair.a;
+    const name = shownName(pair.a, pair.b);
     const ids = { idA: id, idB: pair.b.id };
     return differences.length === 0
       ? []

@@ -1,5 +1,5 @@
 import type { Definition } from "../../provider/definition/define.js";
-import { nameOnWire } from "../../provider/definition/kinds.js";
+import { nameOnWire, naturalKey } from "../../provider/definition/kinds.js";
 import { asText } from "../../provider/kernel/json.js";
 import { ownershipsOf } from "../../provider/kernel/pulumi.js";
 import { isCopy, markOn } from "../../provider/lifecycle/ownership.js";
@@ -23,6 +23,8 @@ import {
   resourcesInState,
   type StackExport,
   type StateResource,
+  sealedFields,
+  veiledIn,
 } from "../pulumi/stack-documents.js";
 import { readingNotes, type ServiceAccess } from "./open-account.js";
 import type { OpenStack, StackNames } from "./open-stack.js";
@@ -198,7 +200,8 @@ export const inventoryOf = (reading: StackReading): Inventory => {
       const account = accountNamed(reading, of);
       const live = kindIn(account, definition).objects.get(id);
       const named = live ?? propertiesIn(openedValues(resource.outputs)).fields;
-      const name = asText(nameOnWire(definition, named));
+      const shown = veiledIn(sealedFields(definition, resource.outputs ?? {}));
+      const name = shown(naturalKey(definition), asText(nameOnWire(definition, named)));
       const judged = { ...judge(definition, id, live), standing: "managed" as const };
       return [{ definition, id, name, account, live, resource, ...judged }];
     },

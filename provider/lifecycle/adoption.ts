@@ -17,7 +17,14 @@ import {
 } from "./ownership.js";
 import { assertNothingErased, type PutPlan, planPut } from "./put.js";
 import { describeObject, type Found, ownedElsewhere } from "./refusals.js";
-import { connected, type Declared, type KindInRun, labelOf, type Resource } from "./resource.js";
+import {
+  connected,
+  type Declared,
+  type KindInRun,
+  labelOf,
+  type Resource,
+  shownName,
+} from "./resource.js";
 import type { ObjectHolders, ResourceIdentity } from "./run.js";
 
 /**
@@ -46,7 +53,8 @@ const findIdByName = (
   const { definition, nameKey, name } = declared;
   if (refusal) throw refusal;
   const [found, ...others] = objects.filter(({ isNamed }) => isNamed);
-  const called = `${nameKey} ${JSON.stringify(name)}`;
+  const shown = shownName(declared, name);
+  const called = shown ? `${nameKey} ${shown}` : `same ${nameKey}`;
   if (!found) {
     throw new ConversationError(
       "NOT_FOUND",
@@ -93,7 +101,7 @@ const assertAdoptable = (
   if (other && other.key !== identity?.key) {
     throw new ConversationError(
       "OWNED_ELSEWHERE",
-      `the ${describeObject(definition, found)} belongs to another resource in this program: ${labelOf(other)}. Nothing was changed. Only one resource can adopt an object: remove adopt from one of them.`,
+      `the ${describeObject(declared, found)} belongs to another resource in this program: ${labelOf(other)}. Nothing was changed. Only one resource can adopt an object: remove adopt from one of them.`,
     );
   }
   const holders = states?.holdersOf(definition.kind, found.id) ?? [];
@@ -160,7 +168,7 @@ const describeAdoption = (declared: Declared, plan: PutPlan): string => {
   const changes = changesOf(declared.known, from, properties.fields).map(changeText);
   // The program chose another member instead.
   const gone = [...displaced(definition, fields)].filter((name) => from[name] !== undefined);
-  const head = `adopts the ${describeObject(definition, live)}`;
+  const head = `adopts the ${describeObject(declared, live)}`;
   const mark = isMarked ? ", but the owner mark is added" : "";
   const change = changes.length + gone.length === 0 ? `; no field changes${mark}` : "";
   return (
@@ -194,7 +202,7 @@ const importRefusal = async (resource: Resource, id: string): Promise<string | u
   const holder = holders.find((held) => !isThisResource(resource, held));
   const mark = originalMark(definition, live);
   const refused = (reason: string): string =>
-    `the ${describeObject(definition, { ...live, id })} cannot be imported: ${reason}`;
+    `the ${describeObject(resource, { ...live, id })} cannot be imported: ${reason}`;
   const other = claimObject(resource, id);
   if (other) return refused(`this run also imports it as ${labelOf(other)}`);
   if (holder) return refused(`the state of the stack ${holder.stack} contains it: ${holder.urn}`);

@@ -24,6 +24,7 @@ import {
   type Properties,
   propertiesIn,
   type Resource,
+  shownName,
   stateValues,
 } from "./resource.js";
 import type { RunEnvironment } from "./run.js";
@@ -101,15 +102,9 @@ const check = async (
  * Records that the program declares this resource. No two objects of a kind may share a unique name,
  * so no two resources of a program may.
  */
-const findNamesake = ({
-  definition: { kind },
-  run,
-  identity,
-  isUnique,
-  nameKey,
-  name,
-  properties,
-}: Resource): string[] => {
+const findNamesake = (resource: Resource): string[] => {
+  const { run, identity, isUnique, nameKey, name, properties } = resource;
+  const { kind } = resource.definition;
   if (!identity) return [];
   run.decisions.declared.set(identity.key, identity);
   if (!isUnique || typeof name !== "string" || name === unknownValue) return [];
@@ -118,7 +113,7 @@ const findNamesake = ({
   const other = claims.get(what) ?? identity;
   claims.set(what, other);
   if (other.place === identity.place) return [];
-  const has = isMarked(properties, nameKey) ? "the same" : JSON.stringify(name);
+  const has = shownName(resource, name) ?? "the same";
   return [
     `${nameKey} must be unique: ${labelOf(other)} also has ${has}. Change the ${nameKey} of ${labelOf(identity)} or ${labelOf(other)}`,
   ];
@@ -260,15 +255,6 @@ export const brokenSinceCheck = (reasons: readonly string[]): ConversationError 
     `${reasons.join("; ")}. A policy may have changed these inputs after their check. Nothing was sent.`,
   );
 
-/** Whether the program marks the value at a path as secret, so that messages must not show it. */
-const isMarked = ({ markedSecrets = [] }: Properties, path: string): boolean =>
-  markedSecrets.some(
-    (marked) =>
-      marked === "" ||
-      path === marked ||
-      (/^[.[]/.test(path.slice(marked.length)) && path.startsWith(marked)),
-  );
-
 /** Whether a value is set and known before the update. */
 const isKnown = (value: unknown): boolean => value !== undefined && value !== unknownValue;
 
@@ -307,11 +293,13 @@ const moveViolations = (old: Properties | undefined, { profile }: Properties): V
 };
 
 /** A preview continues without variables that are not set. */
-const warnOfMissingSecrets = ({ run, definition, name, properties }: Resource): void => {
+const warnOfMissingSecrets = (resource: Resource): void => {
+  const { run, definition, name, properties } = resource;
   const seen = seenSecrets(run);
+  const about = [definition.kind, shownName(resource, name) ?? ""].join(" ").trim();
   for (const secret of environmentSecretsIn(properties.fields).filter((each) => !seen(each)))
     run.notify?.(
-      `${definition.kind} ${JSON.stringify(name)}: ${missingText(secret)}. The preview continues without it; pulumi up will fail.`,
+      `${about}: ${missingText(secret)}. The preview continues without it; pulumi up will fail.`,
       "warning",
     );
 };

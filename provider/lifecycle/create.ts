@@ -153,10 +153,10 @@ const listObjects = async (declared: Declared): Promise<KnownObjects> => {
 };
 
 const reportTakeOver = (declared: Declared, { object, by }: ExistingObject): void => {
-  const { definition, identity, run } = declared;
+  const { identity, run } = declared;
   if (by === "mark")
     run.notify?.(
-      `took over the ${describeObject(definition, object)}: it carries this resource's mark, and no state contains it. Either an interrupted run created it, or it was kept on purpose (retainOnDelete, pulumi state delete).`,
+      `took over the ${describeObject(declared, object)}: it carries this resource's mark, and no state contains it. Either an interrupted run created it, or it was kept on purpose (retainOnDelete, pulumi state delete).`,
       "warning",
     );
   // Under a forced replacement the earlier declaration becomes known only later.

@@ -1,10 +1,9 @@
-import { objectTitle } from "../definition/kinds.js";
 import { isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
 import { withAdvice } from "../kernel/package.js";
 import { inertOutput } from "../kernel/text.js";
 import { foreignMessage, keepingSecret } from "../service/redaction.js";
-import { type KindInRun, type Resource, resourceIn } from "./resource.js";
+import { type KindInRun, type Resource, resourceIn, shownName } from "./resource.js";
 
 /** One call from the engine and its subject. */
 interface EngineCall {
@@ -38,15 +37,20 @@ export const engineCall = async <T>(
       called ? called.run(about, () => work(resource, before)) : work(resource, before),
     );
   } catch (error) {
-    throw failure(call, error, secrets);
+    throw failure(call, resource, error, secrets);
   }
   return result === undefined ? result : (JSON.parse(JSON.stringify(result)) as T);
 };
 
-const failure = (call: EngineCall, error: unknown, secrets: readonly string[]): Error => {
-  const { doing, id, inputs } = call;
-  const { definition } = call.of;
-  const subject = `${objectTitle(definition, inputs)}${id ? ` (ID ${id.slice(0, 140)})` : ""}`;
+const failure = (
+  { doing, id, inputs }: EngineCall,
+  resource: Resource,
+  error: unknown,
+  secrets: readonly string[],
+): Error => {
+  const name = shownName(resource, inputs[resource.nameKey]);
+  const about = [...(name ? [name] : []), ...(id ? [`(ID ${id.slice(0, 140)})`] : [])];
+  const subject = [resource.definition.noun, ...about].join(" ");
   const reason = reasonOf(error, secrets);
   const message = inertOutput(`${doing} the ${subject} failed: ${reason}`, false);
   const plain = plainError(message);

@@ -346,10 +346,8 @@ const findReplacedObject = async (
  * because no other object can take it; then the newest. The same serial on two objects means that a
  * person copied one of them: the older is ours, and if the order is unknown nothing is changed.
  */
-const chooseObject = (
-  { definition, properties: { adopt } }: Declared,
-  own: readonly SeenObject[],
-): SeenObject | undefined => {
+const chooseObject = (declared: Declared, own: readonly SeenObject[]): SeenObject | undefined => {
+  const { adopt } = declared.properties;
   const rank = ({ isNamed, mark }: SeenObject) => `${isNamed ? 1 : 0}${mark?.serial ?? ""}`;
   const [first] = [...own].sort((a, b) => (rank(a) < rank(b) ? 1 : -1));
   const named = own.find(({ id }) => id === adopt);
@@ -360,7 +358,7 @@ const chooseObject = (
   const oldest = alike.filter((_, place) => ages[place] === Math.min(...ages));
   const [only, ...others] = alike.length === 1 ? alike : oldest;
   if (only && others.length === 0) return only;
-  throw ambiguousMark(definition, alike);
+  throw ambiguousMark(declared, alike);
 };
 
 /**

@@ -163,18 +163,15 @@ const findSerial = (declared: Declared, live: Found): string => {
  * Refuses a PUT that would erase hidden members, unless the program declares them or allows erasing
  * them.
  */
-export const assertNothingErased = (
-  { definition, properties, settings }: Declared,
-  plan: PutPlan,
-): void => {
-  const { hidden, live } = plan;
+export const assertNothingErased = (declared: Declared, { hidden, live }: PutPlan): void => {
+  const { properties, settings } = declared;
   if (hidden.length === 0 || properties.eraseHidden) return;
   const [one] = hidden;
   const [members, them, they] =
     hidden.length === 1 ? ["a member", "it", "it"] : ["members", "them", "they"];
   throw new ConversationError(
     "HIDDEN_MEMBER",
-    `the ${describeObject(definition, live)} has ${members} that the program does not declare ` +
+    `the ${describeObject(declared, live)} has ${members} that the program does not declare ` +
       `and that the service does not show: ${hidden.join(", ")}. A PUT would erase ${them}. Nothing was changed. ` +
       `Declare ${hidden.length === 1 ? `${one} with its value` : "them with their values"}, or set eraseHidden: true if ${they} may be erased` +
       // Then they are in a part of the object that the program declares.

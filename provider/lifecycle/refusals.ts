@@ -1,30 +1,28 @@
-import type { Definition } from "../definition/define.js";
-import { nameOnWire, withArticle } from "../definition/kinds.js";
+import { withArticle } from "../definition/kinds.js";
 import { ConversationError } from "../kernel/errors.js";
 import { ownCommand } from "../kernel/package.js";
 import type { WireObject } from "../service/lists.js";
-import type { Declared } from "./resource.js";
+import { type Declared, type Resource, shownName } from "./resource.js";
 import type { Holding, Mark } from "./stack-states.js";
 
 /** An object in the service, with its ID. */
 export type Found = WireObject & { readonly id: string };
 
 /** Returns an object's kind, name, and ID for messages, shortened if they are very long. */
-export const describeObject = (definition: Definition, { id, ...wire }: Found): string => {
-  const name = nameOnWire(definition, wire);
-  const shown =
-    typeof name === "string" ? `${JSON.stringify([...name].slice(0, 80).join(""))} ` : "";
-  return `${definition.noun} ${shown}(ID ${String(id).slice(0, 80)})`;
+export const describeObject = (resource: Resource, { id, ...wire }: Found): string => {
+  const { definition, nameOnWire } = resource;
+  const name = shownName(resource, wire[nameOnWire]);
+  return [definition.noun, ...(name ? [name] : []), `(ID ${String(id).slice(0, 80)})`].join(" ");
 };
 
 // Why a resource does not get an object or a name, and what to do.
 
 /** Returns the error for objects of which one is a copy, and nothing shows which. */
 export const ambiguousMark = (
-  definition: Definition,
+  resource: Resource,
   alike: readonly { readonly id: string; readonly wire: WireObject }[],
 ): ConversationError => {
-  const objects = alike.map(({ id, wire }) => `the ${describeObject(definition, { ...wire, id })}`);
+  const objects = alike.map(({ id, wire }) => `the ${describeObject(resource, { ...wire, id })}`);
   return new ConversationError(
     "AMBIGUOUS",
     `${objects.join(" and ")} carry the same mark for this resource, because a person copied one, ` +
@@ -36,7 +34,7 @@ export const ambiguousMark = (
 export const nameTaken = (declared: Declared, found: Found, isCopy: boolean): ConversationError =>
   new ConversationError(
     "NAME_TAKEN",
-    `the ${describeObject(declared.definition, found)} already exists and is not managed by Pulumi${isCopy ? ": it is a copy of a stack's object" : ""}. Nothing was changed. ` +
+    `the ${describeObject(declared, found)} already exists and is not managed by Pulumi${isCopy ? ": it is a copy of a stack's object" : ""}. Nothing was changed. ` +
       (declared.isUnique
         ? ""
         : "It carries no mark, and a new one would not carry one either, so it is unknown whether an interrupted run created it. ") +
@@ -79,10 +77,9 @@ export const ownedElsewhere = (
   found: Found,
   owner: Mark | Holding,
 ): ConversationError => {
-  const { definition } = declared;
   return new ConversationError(
     "OWNED_ELSEWHERE",
-    `the ${describeObject(definition, found)} ${whose(owner)}. Nothing was changed. ${wayOut(declared, owner, found.id)}`,
+    `the ${describeObject(declared, found)} ${whose(owner)}. Nothing was changed. ${wayOut(declared, owner, found.id)}`,
   );
 };
 

@@ -167,6 +167,15 @@ export const resourceIn = (of: KindInRun, values: JsonObject): Resource => {
 export const labelOf = ({ kind, place }: ResourceIdentity): string =>
   `${kind} ${readableName(place)}`;
 
+/** Returns a name for messages; undefined if there is none or if the program marks it as secret. */
+export const shownName = (
+  { known, nameKey }: Pick<Resource, "known" | "nameKey">,
+  name: unknown,
+): string | undefined =>
+  typeof name === "string" && !known[nameKey]?.secret
+    ? JSON.stringify([...name].slice(0, 80).join(""))
+    : undefined;
+
 /** Records in the run which object belongs to a resource. */
 export const assignObject = ({ run, identity }: Resource, object: HeldObject): void => {
   if (!identity) return;

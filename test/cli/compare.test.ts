@@ -35,7 +35,7 @@ test("two accounts with other ids and secrets and the same content are the same"
 
 test("what a program made secret is different without its values, whichever side it is on", async () => {
   const { a, b, options } = await twoAccounts();
-  a.sealInState("displayName");
+  for (const field of ["displayName", "type"]) a.sealInState(field);
   a.write();
   await b.edit((objects) => {
     for (const channel of objects.channels ?? []) channel.displayName = "Other";
@@ -46,6 +46,7 @@ test("what a program made secret is different without its values, whichever side
     expect(different.map(({ differences }) => differences)).toEqual([
       [{ path: "displayName", a: "[secret]", b: "[secret]" }],
     ]);
+    expect(different.map(({ name }) => name)).toEqual(["[secret]"]);
   }
 });
 

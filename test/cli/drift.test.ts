@@ -139,11 +139,11 @@ test.each(services)(
 test("what the program made secret is named without its values on either side", async () => {
   const stack = await managedStack();
   const id = await stack.up("ClientApplication", "bot", {
-    name: "bot",
+    name: "name-key",
     description: "first words",
     roles: [roleOf("custom_bot", { callback: "https://bot.example.com/first-key" })],
   });
-  stack.sealInState("roles");
+  for (const field of ["name", "roles"]) stack.sealInState(field);
   await stack.edit((objects) => {
     const [object] = objects.clientapplications ?? [];
     if (!object) return;
@@ -154,13 +154,14 @@ test("what the program made secret is named without its values on either side", 
   expect(found.changed).toMatchObject([
     {
       id,
+      name: "[secret]",
       changes: [
         { path: "description", state: '"first words"', live: '"other words"' },
         { path: "roles[custom_bot].callback", state: "[secret]", live: "[secret]" },
       ],
     },
   ]);
-  expect(JSON.stringify(found)).not.toMatch(/first-key|second-key/);
+  expect(JSON.stringify(found)).not.toMatch(/first-key|second-key|name-key/);
 });
 
 test("what is gone, what is in no stack and what is another stack's are distinguished", async () => {

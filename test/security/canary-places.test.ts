@@ -109,6 +109,10 @@ const marked: readonly Omit<Place, "isSealed">[] = [
     }),
   },
   {
+    ...{ kind: "Channel", collection: "channels", path: "type" },
+    values: (secret) => ({ ...channel, type: `custom.${secret}`, markedSecrets: ["type"] }),
+  },
+  {
     ...{ kind: "Channel", collection: "channels", path: "displayName" },
     values: (secret) => ({ ...channel, displayName: secret, markedSecrets: ["displayName"] }),
   },
