@@ -65,7 +65,7 @@ const longestMarginMs = 60_000;
 
 /**
  * A token is used until 60 s before it expires, or until a tenth of its life is left if that is
- * shorter.
+ * shorter. One that has already expired serves the calls that wait for it.
  */
 const usableMs = (expiresIn = assumedLifetimeS): number => {
   const lifetimeMs = expiresIn * 1000;
@@ -198,11 +198,11 @@ export const readGrant = (settings: Settings, response: HttpResponse): TokenGran
       { status, permanent: true },
     );
   }
-  const expiresIn = Number(body.expires_in || Number.NaN);
+  const expiresIn = Number.parseFloat(String(body.expires_in));
   return {
     accessToken,
     ...withoutUndefined({
-      expiresIn: expiresIn > 0 && Number.isFinite(expiresIn) ? expiresIn : undefined,
+      expiresIn: expiresIn >= 0 && Number.isFinite(expiresIn) ? expiresIn : undefined,
       scopes: typeof scope === "string" ? scope.split(/\s+/).filter(Boolean) : undefined,
     }),
   };

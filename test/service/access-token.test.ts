@@ -90,6 +90,7 @@ test.each([
   ["an hour", { expires_in: 3600 }, 3_540_000],
   ["a short life", { expires_in: 100 }, 90_000],
   ["an unknown life", {}, 270_000],
+  ["a life that is no number", { expires_in: "" }, 270_000],
 ])("a token with %s is used until shortly before its end", async (_, reply, lifeMs) => {
   await using live = await connected(accepted);
   live.hub.handleToken = json(200, { access_token: "t", ...reply });
@@ -99,6 +100,14 @@ test.each([
   expect(live.hub.tokenCalls).toHaveLength(1);
   live.clock.time += 1;
   await live.service.request(getAsset, { id: "a1" });
+  expect(live.hub.tokenCalls).toHaveLength(2);
+});
+
+test("a token without a life serves the call that waits for it, and no other", async () => {
+  await using live = await connected(accepted);
+  live.hub.handleToken = json(200, { access_token: "t", expires_in: 0 });
+  for (const id of ["a1", "a2"])
+    expect(await live.service.request(getAsset, { id })).toMatchObject({ status: 200 });
   expect(live.hub.tokenCalls).toHaveLength(2);
 });
 
