@@ -182,12 +182,23 @@ describe.each(doorRounds)("%s", (door, count) => {
       expect(kind).toBe("Orchestration");
   };
 
+  /** The service carries out every POST, so none is sent again, unless its list was behind the truth. */
+  const expectNothingPostedTwice = (calls: StrictService["calls"]): void => {
+    const sent = calls.filter(
+      ({ method, path }) => method === "POST" && !service.faults.lagged.has(path.slice(1)),
+    );
+    const labels = sent.map(({ body }) => /\[pulumi: .* #/.exec(String(body?.description))?.[0]);
+    expect(labels).toEqual([...new Set(labels)]);
+  };
+
   const play = async (played: Round): Promise<void> => {
     const { names, version, faults, killAfterCalls, isRepaired } = played;
     const environment = { WANT: names.join(), VERSION: String(version) };
     service.faults.plan(faults);
+    const callsBefore = service.calls.length;
     const isKilled = await disturbedUp(killAfterCalls, environment);
     if (isKilled) kills += 1;
+    expectNothingPostedTwice(service.calls.slice(callsBefore));
     expectForeignUntouched();
     service.faults.calm();
     if (isKilled && isRepaired) await repair();
