@@ -75,10 +75,21 @@ export const projectFiles = (
   ]);
 
 /** An object by its natural key: `channel "custom.kiosk"`. */
-export const objectLabel = ({ definition, fields, id }: ObjectInputs): string => {
+const objectLabel = ({ definition, fields, id }: ObjectInputs): string => {
   const name = fields[naturalKey(definition)];
   return `${definition.noun} ${typeof name === "string" ? quotedText(name) : id}`;
 };
+
+/** More omitted objects than this are only counted, because their reasons are long and alike. */
+const mostOmitted = 3;
+
+/** Which objects a command omits, and why. */
+export const omittedSentences = (omitted: ProgramPlan["skipped"]): readonly string[] =>
+  omitted.length > mostOmitted
+    ? [`Omitted: ${omitted.length} objects. To list them with the reasons, add --json.`]
+    : omitted.map(
+        ({ object, reason }) => `Omitted: ${objectLabel(object)} (ID ${object.id}): ${reason}.`,
+      );
 
 const importLine = "pulumi import --file import.json --generate-code=false --protect=false --yes";
 

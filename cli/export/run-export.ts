@@ -11,7 +11,7 @@ import type { CommandWork } from "../terminal/progress.js";
 import { notReadLines, textReport } from "../terminal/report.js";
 import { assertEmpty, writeNewFiles } from "./export-folder.js";
 import {
-  objectLabel,
+  omittedSentences,
   type ProgramSource,
   type ProjectNames,
   programSource,
@@ -149,17 +149,6 @@ export const exportJson = (
   };
 };
 
-/** More omitted objects are only counted. */
-const mostSkipped = 20;
-
-const skippedLines = ({ plan: { skipped } }: ExportResult): readonly string[] => {
-  const more = skipped.length - mostSkipped;
-  const shown = skipped
-    .slice(0, mostSkipped)
-    .map(({ object, reason }) => `Omitted: ${objectLabel(object)} (ID ${object.id}): ${reason}.`);
-  return more > 0 ? [...shown, `Omitted: ${more} more objects; --json lists them.`] : shown;
-};
-
 const proofLines = (proof: Proof | undefined): readonly string[] => {
   if (!proof) return [];
   if (proof.ok) return ["Proved on an emulator with the same account: 0 changes."];
@@ -179,7 +168,7 @@ export const exportReport = (result: ExportResult, proof?: Proof): string => {
   const setting = secrets > 0 ? `set ${withCount(secrets, "secret")}, ` : "";
   const sentences = [
     `Declared: ${withCount(declared.length, "object")}. Looked up: ${lookedUp.length}.`,
-    ...skippedLines(result),
+    ...omittedSentences(plan.skipped),
     ...(odd > 0 ? [members] : []),
     ...notReadLines(notes),
     `Wrote ${withCount(texts.size, "file")} to ${folder}.`,

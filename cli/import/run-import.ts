@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { CommandFailure } from "../command.js";
-import { objectLabel } from "../export/program-files.js";
+import { omittedSentences } from "../export/program-files.js";
 import { printedResource } from "../export/program-plan.js";
 import { type AccountOptions, readAccountInputs } from "../inventory/open-account.js";
 import { type OpenStack, openStack } from "../inventory/open-stack.js";
@@ -149,22 +149,13 @@ const nextStep = ({ names, applied, taken }: ImportResult): string => {
   );
 };
 
-/** More omitted objects than this are only counted, because their reasons are long and alike. */
-const mostOmitted = 3;
-
-const omittedLines = ({ left }: ImportResult): readonly string[] =>
-  left.length > mostOmitted
-    ? [`Omitted: ${left.length} objects. To list them with the reasons, add --json.`]
-    : left.flatMap(({ object, reason }) =>
-        wrapped(`Omitted: ${objectLabel(object)} (ID ${object.id}): ${reason}.`, 80),
-      );
-
 /** What was, or would be, imported, for people, within 80 columns. */
 export const importReport = (result: ImportResult): string => {
-  const { taken, notes } = result;
+  const { taken, left, notes } = result;
+  const omitted = omittedSentences(left).flatMap((sentence) => wrapped(sentence, 80));
   const rows = taken.map(({ object, logical }) => [object.definition.kind, object.id, logical]);
   return textReport(
     rows.length > 0 ? textTable(["kind", "id", "resource"], rows, { whole: ["kind", "id"] }) : [],
-    [...omittedLines(result), ...notReadLines(notes), ...wrapped(nextStep(result), 80)],
+    [...omitted, ...notReadLines(notes), ...wrapped(nextStep(result), 80)],
   );
 };

@@ -165,6 +165,10 @@ test("an account that is managed altogether is a project without resources, and 
   expect(hub.files()["README.md"]).not.toContain("pulumi import");
   expect(exportReport(result)).toContain("Declared: 0 objects.");
   expect(exportReport(result)).not.toContain("Next,");
+  const { plan } = result;
+  const skipped = Array.from({ length: 4 }, () => plan.skipped).flat();
+  const report = exportReport({ ...result, plan: { ...plan, skipped } });
+  expect(report).toContain("Omitted: 4 objects. To list them with the reasons, add --json.\n");
 });
 
 test.each([
