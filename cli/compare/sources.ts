@@ -4,7 +4,7 @@ import type { Definition } from "../../provider/definition/define.js";
 import { changeFieldSecrets } from "../../provider/definition/fields.js";
 import { nameOnWire, naturalKey } from "../../provider/definition/kinds.js";
 import { asText, type JsonObject } from "../../provider/kernel/json.js";
-import { propertiesIn } from "../../provider/lifecycle/resource.js";
+import { nameOfLabel, propertiesIn } from "../../provider/lifecycle/resource.js";
 import { accountTitle } from "../../provider/service/settings.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { type AccountOptions, readAccountInputs } from "../inventory/open-account.js";
@@ -63,8 +63,7 @@ const readAccountSide = async (
       definition,
       id,
       name: asText(nameOnWire(definition, wire)),
-      // From a label such as `shop/prod kiosk`.
-      logicalName: mark?.label.split(" ").slice(1).join(" "),
+      logicalName: mark && nameOfLabel(mark.label),
       fields: withoutSecrets(definition, fields),
     })),
     unread: unreadKinds(reading.kinds).map(({ kind }) => kind),

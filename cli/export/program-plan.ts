@@ -3,6 +3,7 @@ import { referencesIn } from "../../provider/definition/fields.js";
 import { naturalKey } from "../../provider/definition/kinds.js";
 import { asText } from "../../provider/kernel/json.js";
 import { objectTime } from "../../provider/lifecycle/ownership.js";
+import { nameOfLabel } from "../../provider/lifecycle/resource.js";
 import { resources } from "../../provider/resources/index.js";
 import { CommandFailure } from "../command.js";
 import type { ObjectInputs } from "../inventory/object-inputs.js";
@@ -120,7 +121,7 @@ const byAge = (a: ObjectInputs, b: ObjectInputs): number => {
 
 /** The logical name of an object in the stack that manages it, if its mark names it. */
 const markedName = ({ mark }: ObjectInputs): string | undefined => {
-  const [, name = ""] = mark?.label.split(" ") ?? [];
+  const name = mark ? nameOfLabel(mark.label) : "";
   return /^[A-Za-z0-9][\w.@-]{0,59}$/.test(name) ? name : undefined;
 };
 

@@ -2,7 +2,7 @@ import { withArticle } from "../definition/kinds.js";
 import { ConversationError } from "../kernel/errors.js";
 import { ownCommand } from "../kernel/package.js";
 import type { WireObject } from "../service/lists.js";
-import { type Declared, type Resource, shownName } from "./resource.js";
+import { type Declared, nameOfLabel, type Resource, shownName } from "./resource.js";
 import type { Holding, Mark } from "./stack-states.js";
 
 /** An object in the service, with its ID. */
@@ -94,7 +94,7 @@ const wayOut = (declared: Declared, owner: Mark | Holding, id: string): string =
   const isOwnStack = isHolding ? owner.own : owner.stack === mark?.stack;
   const alias = isHolding
     ? JSON.stringify(owner.urn)
-    : `{ name: ${JSON.stringify(owner.label.split(" ").at(-1))} }`;
+    : `{ name: ${JSON.stringify(nameOfLabel(owner.label))} }`;
   // Removing it there would delete the object.
   const way = isOwnStack
     ? `. If this resource is that one, add the option aliases: [${alias}].`

@@ -252,6 +252,9 @@ export const stackLabel = (project: string, stack: string): string =>
 /** The project and stack in a mark's label: `shop/prod` in `shop/prod kiosk`. */
 export const stackOfLabel = (label: string): string => label.split(" ")[0] ?? label;
 
+/** The logical name in a mark's label: `kiosk` in `shop/prod kiosk`. */
+export const nameOfLabel = (label: string): string => label.split(" ")[1] ?? label;
+
 /** A resource's mark, without the parts that distinguish its objects. */
 export const markOf = (kind: string, owner: string): ResourceMark => {
   const { project, stack, ownership, name } = ownerParts(owner);
