@@ -1,3 +1,5 @@
+import "../provider/kernel/needed-node.js";
+
 import { randomBytes } from "node:crypto";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -7,7 +7,6 @@ import {
   startEmulator,
 } from "../../emulator/index.js";
 import { objectsIn, textAt } from "../../provider/kernel/json.js";
-import { assertNode } from "../../provider/kernel/node-version.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import { type ConversationClient, connect } from "../runtime/connect.js";
 import { type CallbackServer, listTokenAnswers, startCallbackServer } from "./callback-server.js";
@@ -153,7 +152,6 @@ const endAll = async ({ client, emulator, server, pulumi }: Partial<Parts>): Pro
 };
 
 const startParts = async (options: EmulatedStackOptions): Promise<Parts> => {
-  assertNode();
   // Loaded only here: unit tests do without Pulumi's Automation API.
   const { createPulumiStack } = await import("./pulumi-stack.js");
   const server = await startCallbackServer();

@@ -2,8 +2,7 @@ import { hash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
-import { assertNode } from "../../provider/kernel/node-version.js";
-import { typeToken } from "../../provider/kernel/pulumi.js";
+import { pluginToken, typeToken } from "../../provider/kernel/pulumi.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import { ownershipKind, ownershipLifecycle } from "../../provider/lifecycle/ownership-resource.js";
 import { createRun } from "../../provider/lifecycle/run.js";
@@ -87,8 +86,8 @@ const readMembers = (value: unknown): JsonObject => {
 
 /**
  * Returns mocks for `pulumi.runtime.setMocks`. They check every resource from this package as a
- * preview does. Every resource, from any package, receives an ID, and its inputs become its
- * outputs. The mocks never fail: `failures` contains what a preview would refuse.
+ * preview does. Every resource, from any package, and every object that `find` looks up receives an
+ * ID, and its inputs become its outputs. The mocks never fail: `failures` contains what a preview would refuse.
  *
  * @example
  * const mocks = conversationMocks();
@@ -101,7 +100,8 @@ export const conversationMocks = (): ConversationMocks => {
   return {
     registered,
     failures,
-    call: () => ({}),
+    call: ({ token, inputs }) =>
+      token.startsWith(pluginToken("find")) ? { id: createId(token, JSON.stringify(inputs)) } : {},
     newResource: async ({ type, name, inputs: given, id: wanted }) => {
       const inputs = readMembers(given);
       const made = createId(type, name);
@@ -223,7 +223,6 @@ const runNow = async (
   program: () => unknown,
   { project = "test", stack = "test", config = {} }: MockedRunOptions,
 ): Promise<MockedProgram> => {
-  assertNode();
   const mocks = conversationMocks();
   // What an earlier program still registers would come here.
   await pulumi.runtime.disconnect();

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runCommand } from "../../cli/pulumi/processes.js";
@@ -19,6 +20,25 @@ const loadedBy = async (...args: readonly string[]): Promise<readonly string[]> 
   const files: readonly string[] = JSON.parse(stdout);
   return files.map((file) => file.slice(root.length + 1).replaceAll("\\", "/"));
 };
+
+const { exports: exported } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+/** Loads an entry point as an old Node.js does, which lacks this function among others. */
+const loadOnOldNode = (entry: string): string => `
+  Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } });
+  delete Map.groupBy;
+  try { require(${JSON.stringify(entry)}); } catch (error) { console.log(error.message); }
+`;
+
+test.each(Object.keys(exported).filter((entry) => !entry.endsWith(".json")))(
+  "on an old Node.js, %s loads, or says which version it needs",
+  async (entry) => {
+    const node = ["-e", loadOnOldNode(join("pulumi-conversation", entry))];
+    const { stdout, code } = await runCommand(process.execPath, node, { cwd: root });
+    expect(code).toBe(0);
+    expect(stdout.trim()).toMatch(/^(pulumi-conversation needs Node.js 22.19 or later; .*)?$/);
+  },
+);
 
 /** What answers at once: nothing that it says needs the service, the definitions or a library but commander. */
 test.each([

@@ -101,6 +101,14 @@ test("programs that are run at once wait for each other", async () => {
   expect(channels).toEqual([["a"], ["b"], ["c"]]);
 });
 
+test("what a program looks up by its properties has an ID, always the same, and no call is made", async () => {
+  const find = (type: string) => runMocked(() => ({ id: Channel.find({ type }).id }));
+  const [web, again, kiosk] = await Promise.all(["web", "web", "kiosk"].map(find));
+  expect(web?.outputs.id).toMatch(/^[0-9a-f-]{36}$/);
+  expect(again?.outputs).toEqual(web?.outputs);
+  expect(kiosk?.outputs).not.toEqual(web?.outputs);
+});
+
 test("what a program looks up is taken as it is", async () => {
   const program = await runMocked(() => {
     const existing = Channel.get("old", "2c6b4e7a-5d13-4b0f-8e94-6d3f1a0c9b77");
