@@ -363,7 +363,7 @@ export interface ParticipantArgs extends CommonArgs {
   description?: pulumi.Input<string> | undefined;
   /** Whether the participant is in use. Default: `true`. Source: vendor's description of the interface. */
   active?: pulumi.Input<boolean> | undefined;
-  /** Kind of bot. The platform's own bot product creates bots of the platform type. Source: vendor's description of the interface. */
+  /** Kind of bot. The platform's own bot product creates bots of type `platform_bot`. Source: vendor's description of the interface. */
   type: pulumi.Input<"custom_bot" | "platform_bot">;
   /** Client application whose callback receives this bot's messages. Source: vendor's description of the interface. */
   application: pulumi.Input<string> | pulumi.Input<ClientApplication>;
@@ -418,7 +418,7 @@ export class Participant extends ConversationResource {
   /** Whether the participant is in use. Default: `true`. Source: vendor's description of the interface. */
   declare readonly active: pulumi.Output<boolean | undefined>;
 
-  /** Kind of bot. The platform's own bot product creates bots of the platform type. Source: vendor's description of the interface. */
+  /** Kind of bot. The platform's own bot product creates bots of type `platform_bot`. Source: vendor's description of the interface. */
   declare readonly type: pulumi.Output<"custom_bot" | "platform_bot">;
 
   /** Client application whose callback receives this bot's messages. Source: vendor's description of the interface. */

@@ -5,7 +5,7 @@ export interface Members {
   readonly rule?: MemberRule | undefined;
 }
 
-/** Everything known about one kind of setup object. */
+/** Everything known about one kind: `npm run generate` writes its class and docs from it. */
 export interface Definition extends Members {
   /**
    * Name of the resource class and the last part of its type token, such as `ClientApplication`.
@@ -29,16 +29,11 @@ export interface Definition extends Members {
     readonly basis: Basis;
     readonly doc: string;
   };
-  /**
-   * How certain it is that an object cannot be deleted while an object of this kind refers to it.
-   * Default: `spec`.
-   */
-  readonly holds?: Basis;
   /** A complete example as a program would write it, with references as `${Kind}` placeholders. */
   readonly example: Readonly<Record<string, unknown>>;
 }
 
-/** Declares a kind as pure data, without registering, building, or checking anything. */
+/** Declares a kind as pure data; `resources/index.ts` lists the kinds. */
 export const defineResource = (definition: Definition): Definition => definition;
 
 /**
@@ -55,7 +50,7 @@ export interface FieldNotes {
    */
   readonly doc: string;
   readonly basis: Basis;
-  /** The field must be present. By default, it is optional. */
+  /** The object must have the field; a program may omit an automatic name. By default, optional. */
   readonly required?: true;
   /**
    * The value is encrypted in the state and never shown. A different value in the service's
@@ -161,6 +156,7 @@ export type Field =
   | ListField
   | MapField;
 
+/** By name in a program; `reserved` in `lifecycle/resource.ts` lists the names that are taken. */
 export type Fields = Readonly<Record<string, Field>>;
 
 /**

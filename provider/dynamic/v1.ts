@@ -7,8 +7,8 @@ import type { EngineConfig } from "./dynamic-door.js";
 export type { EngineConfig } from "./dynamic-door.js";
 
 /**
- * A lifecycle that is loaded by its first call. The `Ownership`, for which all others wait, is
- * answered before, and there is time to load while the program registers its resources.
+ * A lifecycle that is loaded by its first call. The `Ownership`, whose ID all marks contain and for
+ * which all others wait, is answered without loading.
  */
 const loadedByCall = (load: () => Promise<Lifecycle>): Lifecycle => {
   let loaded: Promise<Lifecycle> | undefined;
@@ -30,7 +30,7 @@ const loadedByCall = (load: () => Promise<Lifecycle>): Lifecycle => {
   };
 };
 
-const inRun = () => import("./dynamic-door.js");
+const loadDoor = () => import("./dynamic-door.js");
 
 /** The lifecycles of this process, by kind: loaded and resolved once. */
 const lifecycles = new Map<string, Lifecycle>();
@@ -47,7 +47,7 @@ export const lifecycleOf = (kind: string, config?: EngineConfig): Lifecycle => {
   if (known) return known;
   const definition = resources.find((candidate) => candidate.kind === kind);
   if (definition) {
-    const made = loadedByCall(async () => (await inRun()).lifecycleInRun(definition, config));
+    const made = loadedByCall(async () => (await loadDoor()).lifecycleInRun(definition, config));
     lifecycles.set(kind, made);
     return made;
   }

@@ -110,7 +110,7 @@ const assertAdoptable = (
   const mark = originalMark(definition, found);
   // A leftover or a copy of this very stack that no state holds belongs to nobody else.
   const isFree = mark !== undefined && mark.stack === declared.mark?.stack && states !== undefined;
-  if (mark && !isFree && !seeObject(declared, found.id, found).isOwn)
+  if (mark && !isFree && !seeObject(declared, found.id, found).isOriginal)
     throw ownedElsewhere(declared, found, mark);
 };
 
@@ -137,7 +137,7 @@ export const previewAdoption = async (
     const keepsName = !isNamed && name !== undefined;
     const kept = keepsName ? renameResource(declared, name) : declared;
     // Under a forced replacement the object already belongs to the resource.
-    if (!seeObject(declared, found.id, found).isOwn) {
+    if (!seeObject(declared, found.id, found).isOriginal) {
       const plan = planPut(kept, found);
       assertNothingErased(kept, plan);
       run.notify?.(describeAdoption(kept, plan), "info");

@@ -48,8 +48,8 @@ export const onCreate =
     });
 
 /**
- * Creates the object exactly once. If an object already belongs to the resource, updates it
- * instead. Refuses a name that another owner uses. Repeats a POST whose effect is unknown only
+ * Creates the object exactly once. If the state or a mark shows that an object already belongs to the
+ * resource, as after a killed run, updates it instead. Refuses a name that another owner uses. Repeats a POST whose effect is unknown only
  * after a fresh list shows that it had no effect.
  */
 const createObject = async (declared: Declared): Promise<CreateResult> => {
@@ -61,7 +61,10 @@ const createObject = async (declared: Declared): Promise<CreateResult> => {
   return { id, outs: stateValues(declared, record) };
 };
 
-/** Under `deleteBeforeReplace` the object still exists, and its earlier declaration is known. */
+/**
+ * Under `deleteBeforeReplace` this run has skipped the deletion: the object still exists, and its
+ * earlier declaration is known.
+ */
 const updateKeptObject = async (declared: Declared): Promise<MadeObject | undefined> => {
   const { identity, run } = declared;
   const kept = identity && run.decisions.skipped.get(identity.key);
@@ -91,6 +94,7 @@ const takeOverOrPost = async (declared: Declared): Promise<MadeObject> => {
     const serial = newSerial(service);
     const desired = desiredObject(asWritten(declared), { serial });
     const marked = desired.isMarked ? serial : undefined;
+    // Known to this process only.
     run.decisions.posted.add(serial);
     try {
       const object = await service.create(definition, desiredBody(declared, desired.fields));
@@ -111,31 +115,12 @@ const takeOverExisting = async (
   { objects }: KnownObjects,
   states: ObjectHolders | undefined,
 ): Promise<MadeObject> => {
-  reportTakeOver(declared, existing);
+  recordTakeOver(declared, existing);
   const made = await takeOver(declared, existing.object);
   const keep = { id: made.id, serial: made.record.serial };
   // Definite leftovers beside the object are removed; if that fails, the creation still succeeds.
   await removeLeftovers(declared, findLeftovers(declared, objects, keep, states));
   return made;
-};
-
-/**
- * Returns the object that a failed POST created; undefined if a fresh list shows that it had no
- * effect.
- *
- * @throws the failure if the POST certainly had no effect, or if its effect stays unknown
- */
-const findDespiteFailure = async (
-  declared: Declared,
-  { objects, complete }: KnownObjects,
-  failure: unknown,
-  serial: string | undefined,
-): Promise<MadeObject | undefined> => {
-  if (!isConversationError(failure) || failure.effect === "none") throw failure;
-  const { objectId } = failure.details;
-  if (objectId) return { id: objectId, record: serial ? { serial } : {} };
-  const before = complete ? { before: new Set(objects.map(({ id }) => id)) } : {};
-  return recoverLostPost(declared, { failure, isMarked: serial !== undefined, ...before });
 };
 
 /**
@@ -152,7 +137,7 @@ const listObjects = async (declared: Declared): Promise<KnownObjects> => {
   }
 };
 
-const reportTakeOver = (declared: Declared, { object, by }: ExistingObject): void => {
+const recordTakeOver = (declared: Declared, { object, by }: ExistingObject): void => {
   const { identity, run } = declared;
   if (by === "mark")
     run.notify?.(
@@ -162,6 +147,26 @@ const reportTakeOver = (declared: Declared, { object, by }: ExistingObject): voi
   // Under a forced replacement the earlier declaration becomes known only later.
   const finish = (state: JsonObject) => removeUndeclared(declared, object.id, state);
   if (identity) run.decisions.rewritten.set(identity.key, { id: object.id, finish });
+};
+
+/**
+ * Returns the object that a failed POST created; undefined if a fresh list shows that it had no
+ * effect.
+ *
+ * @throws the failure if the POST certainly had no effect, or if its effect stays unknown
+ */
+const findDespiteFailure = async (
+  declared: Declared,
+  { objects, complete }: KnownObjects,
+  failure: unknown,
+  serial: string | undefined,
+): Promise<MadeObject | undefined> => {
+  if (!isConversationError(failure) || failure.effect === "none") throw failure;
+  const { objectId } = failure.details;
+  // The damaged response still began with the ID.
+  if (objectId) return { id: objectId, record: serial ? { serial } : {} };
+  const before = complete ? { before: new Set(objects.map(({ id }) => id)) } : {};
+  return recoverLostPost(declared, { failure, isMarked: serial !== undefined, ...before });
 };
 
 /**
@@ -214,13 +219,14 @@ const findCreatedObject = async (
     const made = { id: found.id, record };
     return others.length === 0 ? made : removeEarlierObjects(declared, made);
   }
-  // An incomplete list proves nothing, nor do two objects of which one may be anybody's, nor an own
-  // one without a usable ID.
+  // An incomplete list proves nothing, nor do two objects of which one may be anybody's, nor an
+  // object of ours without a usable ID.
   const isUnusable = objects.some(
-    ({ isOurs, mark }) => isOurs && run.decisions.hasPosted(mark?.serial),
+    ({ hasOurMark, mark }) => hasOurMark && run.decisions.hasPosted(mark?.serial),
   );
-  const isKnown = isMarked || before !== undefined;
-  if (found || isUnusable || !listing.complete || !isKnown) throw stillUnclear(declared, post);
+  const isRecognizable = isMarked || before !== undefined;
+  if (found || isUnusable || !listing.complete || !isRecognizable)
+    throw stillUnclear(declared, post);
   return undefined;
 };
 
@@ -263,12 +269,12 @@ const findMarkedByRun = (
   { identity, run }: Declared,
   objects: readonly SeenObject[],
 ): readonly SeenObject[] => {
-  const made = objects.filter(({ id, isOurs, mark }) => {
+  const made = objects.filter(({ id, hasOurMark, mark }) => {
     const holder = run.decisions.holders.get(id);
     const isFree = holder === undefined || holder.key === identity?.key;
-    return isId(id) && isOurs && isFree && run.decisions.hasPosted(mark?.serial);
+    return isId(id) && hasOurMark && isFree && run.decisions.hasPosted(mark?.serial);
   });
-  const fitting = made.filter(({ isOwn }) => isOwn);
+  const fitting = made.filter(({ isOriginal }) => isOriginal);
   return fitting.length > 0 ? fitting : made;
 };
 

@@ -111,9 +111,9 @@ export interface SeenObject {
   /** The mark, unless it is part of the description that the program declares. */
   readonly addedMark: Mark | undefined;
   /** Whether the object carries the resource's mark. */
-  readonly isOurs: boolean;
+  readonly hasOurMark: boolean;
   /** Whether the object carries the resource's mark and nothing shows that the object is a copy. */
-  readonly isOwn: boolean;
+  readonly isOriginal: boolean;
   /** Whether the object has the resource's name, in any form that the service may return. */
   readonly isNamed: boolean;
   /**
@@ -157,7 +157,7 @@ const seeFor = (declared: Declared) => {
     const { description, created } = wire;
     const name = wire[declared.nameOnWire];
     const { mark, hasPlainName } = readFacts(name, wire);
-    const isOurs =
+    const hasOurMark =
       mark !== undefined &&
       mark.stack === declared.mark?.stack &&
       mark.resource === declared.mark.resource;
@@ -174,8 +174,8 @@ const seeFor = (declared: Declared) => {
       wire,
       mark,
       addedMark: isGiven ? undefined : mark,
-      isOurs,
-      isOwn: isOurs && !isCopy(mark, name, created),
+      hasOurMark,
+      isOriginal: hasOurMark && !isCopy(mark, name, created),
       isNamed,
       mayBeNamed: isNamed || !(typeof name === "string" || typeof name === "number"),
       isRoomless: typeof description === "string" && !hasRoom(declared, description),
@@ -193,7 +193,7 @@ interface ObjectFacts {
   readonly hasPlainName: boolean;
 }
 
-/** They are read once: all objects of a list are of one kind, and so have one name. */
+/** Read once per object: all resources that look at it are of its kind, and read the same field as its name. */
 const knownFacts = new WeakMap<WireObject, ObjectFacts>();
 
 const readFacts = (name: unknown, wire: WireObject): ObjectFacts => {
@@ -229,7 +229,7 @@ export const isHeld = (states: ObjectHolders, kind: string, id: string): boolean
   states.holdersOf(kind, id).length + states.readersOf(kind, id).length > 0;
 
 /**
- * Whether a resource in a state is this one. Its owner, and whether the plugin or a dynamic provider
+ * Whether a resource in a state is this one. Its owner (project, stack, `Ownership`, logical name), and whether the plugin or a dynamic provider
  * manages it, stand for its URN.
  *
  * @param owner the owner of `held` to go by. Default: its present one
@@ -290,8 +290,8 @@ const findOwnObjects = (
   states?: ObjectHolders,
 ): readonly SeenObject[] => {
   const { definition, identity, run } = declared;
-  return objects.filter(({ id, isOwn }) => {
-    if (!isOwn || !isId(id)) return false;
+  return objects.filter(({ id, isOriginal }) => {
+    if (!isOriginal || !isId(id)) return false;
     const holder = run.decisions.holders.get(id);
     if (holder) return holder.key === identity?.key;
     const holders = states?.holdersOf(definition.kind, id) ?? [];
@@ -393,10 +393,10 @@ const isTaken = (
   const { definition, isUnique, isMarked, run, identity } = declared;
   if (isUnique && seen.isNamed) return true;
   const holder = run.decisions.holders.get(seen.id);
-  const isHeld = holder
+  const belongsToAnother = holder
     ? holder.key !== identity?.key
     : (states?.holdersOf(definition.kind, seen.id).length ?? 0) > 0;
-  if (isHeld) return false;
+  if (belongsToAnother) return false;
   // Its state is lost or out of sight, or was renamed: it would be one resource's second object.
   if (seen.addedMark) return hasNamesakeMark(declared, seen);
   // No mark distinguishes this object from the one to be created: an interrupted run may have left
@@ -435,12 +435,12 @@ export const findLeftovers = (
 const isLeftover = (
   declared: Declared,
   { id, mark }: SeenObject,
-  known: string | undefined,
+  keptSerial: string | undefined,
   states: ObjectHolders | undefined,
 ): boolean => {
   const { definition, isUnique, run } = declared;
   const serial = mark?.serial;
-  if (!serial || serial === known) return false;
+  if (!serial || serial === keptSerial) return false;
   if (run.decisions.hasPosted(serial)) return true;
   if (!isUnique || !states) return false;
   // The old half of an interrupted replacement stays in the state until it is deleted.

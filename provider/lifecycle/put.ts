@@ -155,8 +155,8 @@ export const planPut = (declared: Declared, live: Found, before?: Declared): Put
 const findSerial = (declared: Declared, live: Found): string => {
   const { serial } = declared.properties.record;
   if (serial) return serial;
-  const { isOwn, mark } = seeObject(declared, live.id, live);
-  return (isOwn && mark?.serial) || newSerial(declared.service);
+  const { isOriginal, mark } = seeObject(declared, live.id, live);
+  return (isOriginal && mark?.serial) || newSerial(declared.service);
 };
 
 /**

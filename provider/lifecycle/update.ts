@@ -197,8 +197,8 @@ export const takeOver = async (
   } catch (error) {
     if (!(error instanceof Error) || isConversationError(error, "NOT_FOUND")) throw error;
     // A failed PUT does not make an object ours.
-    const isOwn = properties.adopt === undefined || seeObject(declared, id, object).isOwn;
-    if (!isOwn) throw error;
+    const isOriginal = properties.adopt === undefined || seeObject(declared, id, object).isOriginal;
+    if (!isOriginal) throw error;
     // What the program removed remains until a PUT succeeds. A masked secret cannot be compared with
     // the intended one, so the state must not claim that it was written.
     const values = { ...before?.properties.fields, ...properties.fields };

@@ -9,12 +9,12 @@ export interface RateLimit {
 }
 
 /**
- * One endpoint's token bucket, as plain JSON for every process that shares it. A call may be sent
- * when `dueMs` is 0 or less, and takes a token then: a period more until the next. The queue of the
- * endpoint (`endpoint-queue.ts`) waits until then. A duration stays valid if a clock is set.
+ * One endpoint's token bucket, as plain JSON for every process that shares it. A token is
+ * there when `dueMs` is 0 or less; taking it adds a period. `endpoint-queue.ts` decides: order, pauses
+ * after a 429, and calls in progress count, too. A duration stays valid if a clock is set.
  */
 export interface Bucket {
-  /** The store's time, in milliseconds. */
+  /** The time of the store (memory, file, or Redis), in milliseconds. */
   readonly at: number;
   /**
    * Time from then until the next call may be sent, in milliseconds. Negative if calls were saved
@@ -58,13 +58,16 @@ export const bucketAt = ({ at, dueMs }: Bucket, now: number, limit: RateLimit): 
   dueMs: Math.max(dueMs - Math.max(0, now - at), fullMs(limit)),
 });
 
-/** Takes a token; if none is there, the one that is refilled next and not yet taken. */
+/**
+ * Takes a token; if none is there, the one that is refilled next and not yet taken. A full bucket
+ * counts as refilled `jitterMs` later.
+ */
 export const takeToken = ({ at, dueMs }: Bucket, limit: RateLimit): Bucket => ({
   at,
   dueMs: Math.max(dueMs, fullMs(limit) + Math.min(jitterMs, limit.periodMs)) + limit.periodMs,
 });
 
-/** A call was refused: it took no token, and none is left. The next one is there after a period. */
+/** A refused call gives its token back, but none is left. The next one is there after a period. */
 export const emptyBucket = ({ at, dueMs }: Bucket, { periodMs }: RateLimit): Bucket => ({
   at,
   dueMs: Math.max(dueMs - periodMs, periodMs),

@@ -11,13 +11,13 @@ import {
 import { clientApplication } from "./client-application.js";
 import { participant } from "./participant.js";
 
+/** That what an orchestration refers to cannot be deleted is assumed. */
 export const orchestration = defineResource({
   kind: "Orchestration",
   noun: "orchestration",
   collection: "orchestrations",
   listKey: "orchestration",
   doc: "How a conversation moves between the customer, the bot, and the agents.",
-  holds: "assumed",
   fields: {
     name: text({
       doc: "Name, which need not be unique; derived from the logical name if omitted.",

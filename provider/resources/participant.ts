@@ -18,7 +18,7 @@ export const participant = defineResource({
   fields: {
     ...namedFields("participant"),
     type: text({
-      doc: "Kind of bot. The platform's own bot product creates bots of the platform type.",
+      doc: "Kind of bot. The platform's own bot product creates bots of type `platform_bot`.",
       required: true,
       values: ["custom_bot", "platform_bot"],
     }),

@@ -13,7 +13,7 @@ import {
 } from "./call-errors.js";
 import type { Operation } from "./operations.js";
 import { foreignError, secretsOfRunningCall } from "./redaction.js";
-import { cancelledBy, repeatCall } from "./retry.js";
+import { cancelledBy, repeatIfHarmless } from "./retry.js";
 import type { AccessToken, AccessTokens, ConnectionParts } from "./token.js";
 import {
   type Attempt,
@@ -75,7 +75,10 @@ export const serviceRequest =
     if (call.signal.aborted) throw cancelledBy(call.signal, "sent");
     const endpoint: Endpoint = { method: operation.method, template: operation.template };
 
-    /** Sends the call in its turn, with a token that is chosen then: the wait may be longer than its life. */
+    /**
+     * Sends the call in its turn, again as long as it is refused (429), with a token that is chosen
+     * then: the wait may be longer than its life.
+     */
     const sendInTurn = (
       chooseToken: () => AccessToken | Promise<AccessToken>,
     ): Promise<HttpResponse> =>
@@ -85,8 +88,8 @@ export const serviceRequest =
           const chosen = chooseToken();
           const token =
             chosen instanceof Promise ? await waitUnlessCancelled(chosen, call) : chosen;
-          const attempt = { call: endpoint, attempt: call.tokens.push(token) };
-          return sendSigned(parts, call, token, attempt);
+          const observed = { call: endpoint, attempt: call.tokens.push(token) };
+          return sendSigned(parts, call, token, observed);
         },
         call.signal,
       );
@@ -99,12 +102,13 @@ export const serviceRequest =
       return sendInTurn(() => tokens.after(refused));
     };
 
-    const attempt = async (): Promise<DatedAnswer> => judgeAnswer(call, await sendAuthorized());
+    const sendAndJudge = async (): Promise<DatedAnswer> =>
+      judgeAnswer(call, await sendAuthorized());
     try {
-      return await attempt();
+      return await sendAndJudge();
     } catch (error) {
-      // A POST that may have had an effect is never repeated: its caller looks for the object first.
-      return repeatCall(error, attempt, {
+      // Never a POST that may have had an effect: `create.ts` looks for its object first.
+      return repeatIfHarmless(error, sendAndJudge, {
         endpoint,
         limits: parts.retry,
         signal: call.signal,

@@ -64,7 +64,7 @@ interface Repeats {
  * @throws the last failure, which never claims that nothing was done if an earlier attempt may have
  * had an effect; ConversationError `CANCELLED` if the signal aborts first
  */
-export const repeatCall = async <T>(
+export const repeatIfHarmless = async <T>(
   failure: unknown,
   attempt: () => Promise<T>,
   { endpoint, limits, signal, onRepeat }: Repeats,

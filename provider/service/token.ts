@@ -3,7 +3,7 @@ import { ConversationError, type ErrorDetails } from "../kernel/errors.js";
 import { isObject, type JsonObject, jsonIn, withoutUndefined } from "../kernel/json.js";
 import type { Pace } from "./pace.js";
 import { clientSecrets, foreignError, shownText } from "./redaction.js";
-import { type RetryLimits, repeatCall } from "./retry.js";
+import { type RetryLimits, repeatIfHarmless } from "./retry.js";
 import { commercialScope, type SettingKey, type Settings, settingLabel } from "./settings.js";
 import {
   type CallEvent,
@@ -144,7 +144,7 @@ const fetchGrant = async (parts: ConnectionParts): Promise<TokenGrant> => {
   } catch (error) {
     const onRepeat = (failure: unknown): void =>
       onEvent({ type: "repeating", call, error: failure });
-    return repeatCall(error, askOnce, { endpoint: call, limits, signal, onRepeat });
+    return repeatIfHarmless(error, askOnce, { endpoint: call, limits, signal, onRepeat });
   }
 };
 

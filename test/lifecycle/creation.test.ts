@@ -23,7 +23,7 @@ test("a creation is one list and one POST, and leaves the mark in the descriptio
   expect(state.description).toBe("In the store");
 });
 
-test("a POST whose response is lost is not repeated if a fresh list shows its object, and is otherwise", async () => {
+test("a POST whose response is lost is repeated only if a fresh list does not show its object", async () => {
   await hub.faults({ on: "POST /channels", kind: "drop-after-commit" });
   const found = await make("Channel", kiosk());
   expect(await hub.calls()).toEqual([
@@ -99,14 +99,16 @@ test("an object that was moved to another stack is not taken for a new resource 
 
 test("where no state can be seen, an object with the mark and another name is left alone", async () => {
   const { id } = await make("Channel", kiosk());
+  // No state is readable.
   hub.nextRun();
   const other = await make("Channel", kiosk({ type: "custom.other" }));
   expect(other.id).not.toBe(id);
   expect(await hub.objects("channels")).toHaveLength(2);
 });
 
-test("a leftover under another name that no state holds is put into shape", async () => {
+test("what a killed run left under another name is put into shape, if no state holds it", async () => {
   const { id } = await make("Channel", kiosk());
+  // It is readable, and empty.
   hub.nextRun([]);
   expect((await make("Channel", kiosk({ type: "custom.other" }))).id).toBe(id);
 });

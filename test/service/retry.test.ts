@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ConversationError, type Effect } from "../../provider/kernel/errors.js";
-import { defaultRetryLimits, mayRepeat, repeatCall } from "../../provider/service/retry.js";
+import { defaultRetryLimits, mayRepeat, repeatIfHarmless } from "../../provider/service/retry.js";
 import type { Method } from "../../provider/service/transport.js";
 import { noPauses } from "./support/connected.js";
 
@@ -42,7 +42,7 @@ test("what may be sent again is sent twice more where the answer cannot be read"
 /** The repeats of a GET that failed, and how often it was sent again. */
 const repeated = async <T>(
   attempt: () => Promise<T>,
-  options: Partial<Parameters<typeof repeatCall>[2]> = {},
+  options: Partial<Parameters<typeof repeatIfHarmless>[2]> = {},
   failure: unknown = failing("UNREACHABLE", "none"),
 ) => {
   let sent = 0;
@@ -52,7 +52,7 @@ const repeated = async <T>(
   };
   const { signal } = new AbortController();
   const endpoint = { method: "GET", template } as const;
-  const call = repeatCall(failure, count, { endpoint, limits: noPauses, signal, ...options });
+  const call = repeatIfHarmless(failure, count, { endpoint, limits: noPauses, signal, ...options });
   return { outcome: await call.catch((error: unknown) => error), sent };
 };
 
