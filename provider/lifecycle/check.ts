@@ -296,10 +296,12 @@ const moveViolations = (old: Properties | undefined, { profile }: Properties): V
 const warnOfMissingSecrets = (resource: Resource): void => {
   const { run, definition, name, properties } = resource;
   const seen = seenSecrets(run);
-  const about = [definition.kind, shownName(resource, name) ?? ""].join(" ").trim();
-  for (const secret of environmentSecretsIn(properties.fields).filter((each) => !seen(each)))
+  const missing = environmentSecretsIn(properties.fields).filter((secret) => !seen(secret));
+  for (const secret of missing) {
+    const about = [definition.kind, shownName(resource, name) ?? ""].join(" ").trim();
     run.notify?.(
       `${about}: ${missingText(secret)}. The preview continues without it; pulumi up will fail.`,
       "warning",
     );
+  }
 };
