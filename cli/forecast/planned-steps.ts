@@ -42,8 +42,9 @@ export const sequences = {
   /** An object with a known ID. */
   adopt: ["list", "get", "update"],
   update: ["get", "update"],
-  // A forced replacement is done in place, and the deletion of the "old" object is skipped.
-  replace: ["list", "update"],
+  // A forced replacement is done in place. Instead of the deletion, members are removed that the
+  // program no longer declares.
+  replace: ["list", "get", "update", "get", "update"],
   delete: ["delete"],
   read: ["get"],
   refresh: ["list"],
@@ -53,8 +54,8 @@ type Sequence = readonly SetUpAction[];
 
 const findSequence = ({ op, newState }: PreviewStep): Sequence => {
   const adopt = op === "create" ? newState?.inputs?.adopt : undefined;
-  if (adopt === true) return sequences.replace;
-  if (typeof adopt === "string") return sequences.adopt;
+  // The check reads the object, too.
+  if (adopt) return ["get", ...sequences.adopt];
   return Object.entries(sequences).find(([name]) => name === op)?.[1] ?? [];
 };
 

@@ -4,9 +4,12 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { forecast } from "../../cli/forecast/forecast.js";
 import { planRun } from "../../cli/forecast/planned-steps.js";
 import type { StateResource } from "../../cli/pulumi/stack-documents.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/kernel/pulumi.js";
 import { endpointName } from "../../provider/service/transport.js";
 import { run } from "../cli/session.js";
+import { handedBack } from "../support/door.js";
+import { emulated, type Held, owned } from "../support/emulated.js";
 import { shellScript, temporaryFolder } from "../support/temporary-folder.js";
 
 const resource = (
@@ -45,9 +48,6 @@ const callsOf = (op: string, newState?: StateResource, oldState?: StateResource)
     .flatMap(({ calls }) => calls.map(({ endpoint }) => endpointName(endpoint)));
 
 test.each([
-  ["create", ["GET /channels", "POST /channels"]],
-  ["update", ["GET /channels/{id}", "PUT /channels/{id}"]],
-  ["replace", ["GET /channels", "PUT /channels/{id}"]],
   ["read", ["GET /channels/{id}"]],
   ["same", []],
   ["import", []],
@@ -55,16 +55,46 @@ test.each([
   expect(callsOf(op, channel, op === "create" ? undefined : channel)).toEqual(calls);
 });
 
+test("the steps of a run make the calls that the lifecycle makes", async () => {
+  const hub = await emulated();
+  const values = owned("web", { type: "custom.web", displayName: "Web", icon: "aVZC" });
+  const create = async (more: JsonObject) => {
+    const { inputs } = await hub.of("Channel").check({}, { ...values, ...more });
+    return hub.of("Channel").create(handedBack(inputs));
+  };
+  const made = async (held: readonly Held[], work: () => Promise<unknown>) => {
+    hub.nextRun(held);
+    await hub.calls();
+    await work();
+    return (await hub.calls()).map((call) => call.replace(/ \d+$/, "")).sort();
+  };
+  const planned = (...step: Parameters<typeof callsOf>) => callsOf(...step).sort();
+  const adopting = (adopt: unknown) => planned("create", { ...channel, inputs: { adopt } });
+
+  const known = { id: "", outs: {} };
+  expect(await made([], async () => Object.assign(known, await create({})))).toEqual(
+    planned("create", channel),
+  );
+  const { id, outs } = known;
+  const update = () => hub.of("Channel").update(id, handedBack(outs), { ...values, icon: "AAAA" });
+  expect(await made([], update)).toEqual(planned("update", channel, channel));
+  const replace = async () => {
+    await create({});
+    await hub.of("Channel").delete(id, handedBack(outs));
+  };
+  const held = [{ kind: "Channel", id, owner: String(values.owner) }];
+  expect(await made(held, replace)).toEqual(planned("replace", channel, channel));
+  for (const adopt of [true, id])
+    expect(await made([], () => create({ adopt }))).toEqual(adopting(adopt));
+  const remove = () => hub.of("Channel").delete(id, handedBack(outs));
+  expect(await made([], remove)).toEqual(planned("delete", undefined, channel));
+  await hub.stop();
+});
+
 test("a deletion is one call, which what stays in the service does not need", () => {
   expect(callsOf("delete", undefined, channel)).toEqual(["DELETE /channels/{id}"]);
   expect(callsOf("delete", undefined, { ...channel, retainOnDelete: true })).toEqual([]);
   expect(callsOf("delete", undefined, { ...channel, external: true })).toEqual([]);
-});
-
-test("adopting by name writes what the list found, adopting by id reads it as well", () => {
-  const adopting = (adopt: unknown) => callsOf("create", { ...channel, inputs: { adopt } });
-  expect(adopting(true)).toEqual(["GET /channels", "PUT /channels/{id}"]);
-  expect(adopting("7f")).toEqual(["GET /channels", "GET /channels/{id}", "PUT /channels/{id}"]);
 });
 
 test("Ownership, components and resources from other packages make no calls", () => {
