@@ -1,14 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Combination } from "./combinations.js";
+import type { Combination } from "./rows.js";
 
-/** The package as it would be published, and the versions that stand for oldest and newest. */
-export interface MatrixPackage {
-  readonly tarball: string;
-  readonly sdk: { readonly oldest: string; readonly newest: string };
-}
-
-const typescriptVersions = { "5": "~5.9.0", "6": "~6.0.0" } as const;
+const typescriptVersions: Readonly<Record<string, string>> = { "5": "~5.9.0", "6": "~6.0.0" };
 
 /** A small account, in words that every sort of program understands. */
 const body = `
@@ -28,7 +22,7 @@ const imports = (from: string, isJavaScript: boolean): string =>
 /** A library between the program and the package: the program does not depend on the package itself. */
 const library = "conversation-library";
 
-const writeLibrary = (folder: string, { tarball }: MatrixPackage): string => {
+const writeLibrary = (folder: string, tarball: string): string => {
   const path = join(folder, "library");
   mkdirSync(path, { recursive: true });
   const manifest = {
@@ -58,7 +52,7 @@ const compilerOptions = ({ program, typescript }: Combination) => ({
 });
 
 /** Commands of the three package managers that install what a manifest says. */
-export const installCommands: Readonly<Record<Combination["manager"], readonly string[]>> = {
+export const installCommands: Readonly<Record<string, readonly string[]>> = {
   npm: ["npm", "install", "--no-audit", "--no-fund", "--install-links"],
   pnpm: ["npx", "--yes", "pnpm@10", "install"],
   yarn: ["npx", "--yes", "@yarnpkg/cli-dist@4", "install"],
@@ -67,16 +61,13 @@ export const installCommands: Readonly<Record<Combination["manager"], readonly s
 /**
  * Writes the project of one combination. TypeScript is compiled before it runs, so that every Pulumi runs it.
  *
+ * @param tarball the package as it would be published
  * @returns whether there is something to compile
  */
-export const writeMatrixProject = (
-  folder: string,
-  row: Combination,
-  made: MatrixPackage,
-): boolean => {
+export const writeMatrixProject = (folder: string, row: Combination, tarball: string): boolean => {
   const isJavaScript = row.program === "JavaScript";
   const from = row.place === "direct" ? "pulumi-conversation" : library;
-  const path = row.place === "direct" ? made.tarball : writeLibrary(folder, made);
+  const path = row.place === "direct" ? tarball : writeLibrary(folder, tarball);
   const main = isJavaScript ? "index.js" : "out/index.js";
   const manifest = {
     name: "matrix",
@@ -84,7 +75,7 @@ export const writeMatrixProject = (
     private: true,
     main,
     type: row.program === "ESM" ? "module" : "commonjs",
-    dependencies: { "@pulumi/pulumi": made.sdk[row.sdk], [from]: `file:${path}` },
+    dependencies: { "@pulumi/pulumi": row.sdk, [from]: `file:${path}` },
     devDependencies: {
       "@types/node": "^24.0.0",
       typescript: typescriptVersions[row.typescript],

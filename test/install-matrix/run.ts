@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { mkdir, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -11,12 +11,10 @@ import { environmentFor, type PulumiCli } from "../../cli/pulumi/pulumi-cli.js";
 import { progressOn } from "../../cli/terminal/progress.js";
 import { startEmulator } from "../../emulator/index.js";
 import { packageRoot } from "../../provider/kernel/package.js";
-import { type Combination, dimensions, pairwise } from "./combinations.js";
-import { installCommands, type MatrixPackage, writeMatrixProject } from "./matrix-project.js";
+import { installCommands, writeMatrixProject } from "./matrix-project.js";
+import { type Combination, readRows } from "./rows.js";
 
-/* Installs the packed package the way users do, in every pair of circumstances, and applies a program with it. */
-
-const page = "docs/install-matrix.md";
+/* Installs the packed package the way users do, in each row of docs/install-matrix.md, and applies a program with it. */
 
 /** Runs a command in a folder; throws with its last words where it fails. */
 type Run = (command: string, ...args: readonly string[]) => Promise<string>;
@@ -29,64 +27,58 @@ const runIn =
     throw new Error(`${command} ${args.join(" ")}: ${ended.lastLines.slice(-8).join("\n    ")}`);
   };
 
-/** The package as npm would publish it, and the SDKs of its range. */
-const packed = async (folder: string, run: Run): Promise<MatrixPackage> => {
-  const root = packageRoot();
-  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-    readonly peerDependencies: Readonly<Record<string, string>>;
-    readonly devDependencies: Readonly<Record<string, string>>;
-  };
-  const oldest = /\d+\.\d+\.\d+/.exec(manifest.peerDependencies["@pulumi/pulumi"] ?? "")?.[0] ?? "";
-  const newest = manifest.devDependencies["@pulumi/pulumi"] ?? "";
-  const [{ filename }] = JSON.parse(
-    await run("npm", "pack", "--ignore-scripts", "--json", "--pack-destination", folder),
-  ) as readonly [{ readonly filename: string }];
-  return { tarball: join(folder, filename), sdk: { oldest, newest } };
-};
-
-/** Every release of Node that is tried, from npm's package of it; gives the folder of its program. */
-const nodes = async (folder: string, signal: AbortSignal) => {
-  for (const version of dimensions.node) {
-    const place = join(folder, `node-${version}`);
-    await mkdir(place);
-    writeFileSync(join(place, "package.json"), "{}");
-    await runIn(place, process.env, signal)("npm", "install", `node@${version}`);
-  }
-  return (version: string): string =>
-    join(folder, `node-${version}`, "node_modules", "node", "bin");
-};
-
 /** What every row is tried with. */
 interface Bench {
-  readonly made: MatrixPackage;
-  readonly clis: Clis;
-  readonly nodeOf: (version: string) => string;
+  /** The folder of all rows, which is removed in the end. */
+  readonly folder: string;
+  /** The package as npm would publish it. */
+  readonly tarball: string;
+  readonly tested: PulumiCli;
   readonly signal: AbortSignal;
 }
 
-const prove = async (
-  folder: string,
-  row: Combination,
-  { made, clis, nodeOf, signal }: Bench,
-): Promise<void> => {
+const pack = async (folder: string, run: Run): Promise<string> => {
+  const args = ["--ignore-scripts", "--json", "--pack-destination", folder];
+  const [{ filename }] = JSON.parse(await run("npm", "pack", ...args)) as readonly [
+    { readonly filename: string },
+  ];
+  return join(folder, filename);
+};
+
+/** Installs a release of Node from npm's package of it, and gives the folder of its program. */
+const installNode = async ({ folder, signal }: Bench, version: string): Promise<string> => {
+  const place = join(folder, `node-${version}`);
+  await mkdir(place, { recursive: true });
+  writeFileSync(join(place, "package.json"), "{}");
+  await runIn(place, process.env, signal)("npm", "install", `node@${version}`);
+  return join(place, "node_modules", "node", "bin");
+};
+
+/** The release of Pulumi in the folder that `--clis=<folder>` names; without one, the tested one. */
+const findCli = ({ tested }: Bench, version: string): PulumiCli => {
+  const folder = process.argv.find((argument) => argument.startsWith("--clis="))?.split("=")[1];
+  if (folder === undefined) return tested;
+  const bin = join(folder, version, "bin");
+  return { ...tested, bin, command: join(bin, "pulumi"), version };
+};
+
+const tryRow = async (folder: string, row: Combination, bench: Bench): Promise<void> => {
+  const { tarball, signal } = bench;
   await mkdir(join(folder, "backend"), { recursive: true });
   await using emulator = await startEmulator();
-  const isCompiled = writeMatrixProject(folder, row, made);
-  const [install = "", ...args] = installCommands[row.manager];
+  const isCompiled = writeMatrixProject(folder, row, tarball);
+  const [install = "", ...args] = installCommands[row.manager] ?? [];
   await runIn(folder, process.env, signal)(install, ...args);
-  const env = environmentFor(clis[row.cli], {
+  const env = environmentFor(findCli(bench, row.cli), {
     ...process.env,
     ...emulatorEnvironment(emulator),
     PULUMI_BACKEND_URL: `file://${join(folder, "backend")}`,
     PULUMI_HOME: join(folder, "home"),
     PULUMI_CONFIG_PASSPHRASE: "matrix",
   });
-  const bin = join(folder, "node_modules", ".bin");
-  const run = runIn(
-    folder,
-    { ...env, PATH: [nodeOf(row.node), bin, env.PATH].join(delimiter) },
-    signal,
-  );
+  const programs = [await installNode(bench, row.node), join(folder, "node_modules", ".bin")];
+  const path = [...programs, env.PATH].join(delimiter);
+  const run = runIn(folder, { ...env, PATH: path }, signal);
   const version = await run("node", "--version");
   if (!version.startsWith(`v${row.node}.`)) throw new Error(`This is Node ${version}.`);
   if (isCompiled) await run("tsc", "-p", ".");
@@ -96,90 +88,34 @@ const prove = async (
   await run("pulumi", "destroy", "--yes", "--skip-preview", "--non-interactive");
 };
 
-const table = (rows: readonly Combination[], made: MatrixPackage, clis: Clis): string => {
-  const names = Object.keys(dimensions) as (keyof Combination)[];
-  const versions = { sdk: made.sdk, cli: mapped(clis, ({ version }) => version) };
-  const shown = (row: Combination) =>
-    names.map((name) => {
-      if (name === "sdk") return versions.sdk[row.sdk];
-      return name === "cli" ? versions.cli[row.cli] : row[name];
-    });
-  return [
-    "| Package manager | Dependency | Program | CLI | SDK | TypeScript | Node |",
-    `|${"---|".repeat(names.length)}`,
-    ...rows.map((row) => `| ${shown(row).join(" | ")} |`),
-  ].join("\n");
-};
-
-/** The command lines that stand for the tested and the oldest release, and for one between them. */
-type Clis = Readonly<Record<Combination["cli"], PulumiCli>>;
-
-const mapped = (
-  clis: Clis,
-  of: (cli: PulumiCli) => string,
-): Record<Combination["cli"], string> => ({
-  tested: of(clis.tested),
-  oldest: of(clis.oldest),
-  between: of(clis.between),
-});
-
-/** The CLI in a folder that the command line names, such as `--oldest=/opt/pulumi-3.254/bin`; else the tested one. */
-const cliNamed = async (
-  name: string,
-  tested: PulumiCli,
-  signal: AbortSignal,
-): Promise<PulumiCli> => {
-  const bin = process.argv.find((argument) => argument.startsWith(`--${name}=`))?.split("=")[1];
-  if (!bin) return tested;
-  const command = join(bin, "pulumi");
-  const version = await runIn(bin, process.env, signal)(command, "version");
-  return { ...tested, bin, command, version: version.trim().replace(/^v/, "") };
-};
-
 const main = async (): Promise<void> => {
   const { signal } = interruption();
   const progress = progressOn(process.stderr);
   const tested = await ensurePulumi({ progress, signal });
-  const clis = {
-    tested,
-    oldest: await cliNamed("oldest", tested, signal),
-    between: await cliNamed("between", tested, signal),
-  };
   const folder = await mkdtemp(join(tmpdir(), "conversation-matrix-"));
-  const [only] = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
-  const rows = pairwise().filter((row) => !only || Object.values(row).join(" ").includes(only));
-  const failed: string[] = [];
+  const [only = ""] = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
+  const rows = readRows().filter((row) => Object.values(row).join(" ").includes(only));
+  let failed = 0;
   try {
-    const made = await packed(folder, runIn(packageRoot(), process.env, signal));
-    const bench = { made, clis, nodeOf: await nodes(folder, signal), signal };
+    const tarball = await pack(folder, runIn(packageRoot(), process.env, signal));
     for (const [at, row] of rows.entries()) {
-      const title = `${at + 1}/${rows.length} ${Object.entries(row)
-        .map(([name, value]) => `${name} ${value}`)
-        .join(", ")}`;
+      const title = `${at + 1}/${rows.length} ${Object.values(row).join(", ")}`;
       const step = progress.step(title);
       const place = join(folder, String(at));
-      await prove(place, row, bench).then(
+      await tryRow(place, row, { folder, tarball, tested, signal }).then(
         () => step.done(),
         (error: unknown) => {
-          failed.push(title);
+          failed += 1;
           step.failed(`${title}\n    ${messageOf(error)}`);
         },
       );
       rmSync(place, { recursive: true, force: true });
     }
-    if (process.argv.includes("--write") && failed.length === 0 && !only)
-      writeFileSync(
-        join(packageRoot(), page),
-        readFileSync(join(packageRoot(), page), "utf8").replace(
-          /<!-- matrix -->[\s\S]*<!-- \/matrix -->/,
-          `<!-- matrix -->\n${table(rows, made, clis)}\n<!-- /matrix -->`,
-        ),
-      );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  console.log(`${rows.length - failed.length} passed, ${failed.length} failed`);
-  process.exitCode = failed.length > 0 ? 1 : 0;
+  console.log(`${rows.length - failed} passed, ${failed} failed`);
+  process.exitCode = failed > 0 ? 1 : 0;
 };
 
 void main();

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { leastNode } from "../../provider/kernel/node-version.js";
-import { dimensions } from "../install-matrix/combinations.js";
+import { readRows } from "../install-matrix/rows.js";
 
 const root = join(__dirname, "..", "..");
 const read = (...path: string[]): string => readFileSync(join(root, ...path), "utf8");
@@ -64,11 +64,22 @@ test.each(workflows)("%s runs scripts that there are", (name) => {
 test("the tests run on every Node that a user may have, from the least one on", () => {
   const { jobs } = workflow.parse(yaml.load(read(folder, "ci.yml")));
   expect(jobs.source?.strategy?.matrix.node).toEqual(
-    expect.arrayContaining([leastNode, ...dimensions.node]),
+    expect.arrayContaining([leastNode, ...readRows().map(({ node }) => node)]),
   );
   expect(workflow.parse(yaml.load(read(folder, "release.yml"))).jobs.tests?.uses).toBe(
     "./.github/workflows/ci.yml",
   );
+});
+
+test("every two values of the install matrix meet in a row", () => {
+  const rows = readRows().map((row) => Object.entries(row).map((cell) => cell.join(" ")));
+  const values = [...new Set(rows.flat())];
+  const column = (value: string) => value.split(" ")[0];
+  const pairs = values.flatMap((one) => values.map((other) => [one, other]));
+  const unmet = pairs
+    .filter(([one = "", other = ""]) => column(one) !== column(other))
+    .filter((pair) => !rows.some((row) => pair.every((value) => row.includes(value))));
+  expect([rows.length > 0, unmet]).toEqual([true, []]);
 });
 
 test("a release is published by its own job, with provenance, after tests and check", () => {
