@@ -137,6 +137,14 @@ test("adopt: true with two objects of that name names both and asks for an id", 
   expect(failures[0]?.reason).toContain(other.id);
 });
 
+test("the object that adopt names goes before one that an interrupted run left", async () => {
+  await make("Channel", kiosk());
+  const theirs = { type: "custom.theirs", displayName: "K", icon: "aVZC" };
+  const { id } = await hub.service.create(channel, theirs);
+  hub.nextRun([]);
+  expect((await make("Channel", kiosk({ type: theirs.type, adopt: id }))).id).toBe(id);
+});
+
 test("adopt has no effect on a resource that the state holds", async () => {
   const { made, id } = await byHand("Channel");
   const inputs = inputsFor(made, { adopt: true });

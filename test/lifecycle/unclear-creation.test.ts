@@ -37,8 +37,8 @@ const start = async (ownershipMark: keyof typeof marks): Promise<void> => {
   hub = await emulated({ switches }, marks[ownershipMark]);
 };
 
-const create = async (kind: Kind): Promise<string> => {
-  const inputs = await checked(kind, owned("one", kinds[kind].inputs));
+const create = async (kind: Kind, name = "one"): Promise<string> => {
+  const inputs = await checked(kind, owned(name, kinds[kind].inputs));
   return (await hub.of(kind).create(inputs)).id;
 };
 
@@ -107,6 +107,37 @@ test("what somebody made under the name is not taken for the object of a POST th
     /It is unknown whether the call created the channel/,
   );
   expect(await live("Channel")).toMatchObject([{ id, description: "mine" }]);
+});
+
+const theirs = {
+  ...kinds.Orchestration.wire,
+  description: "x [pulumi: other/dev x #12345678-123456789abc]",
+};
+
+test.each([
+  ["another resource", () => create("Orchestration", "two")],
+  ["another stack", async () => (await hub.service.create(orchestration, theirs)).id],
+])("what %s has made since is not taken for the object of a lost POST", async (_, makeOther) => {
+  await start("none");
+  await hub.faults(
+    { on: "POST /orchestrations", kind: "drop-before-commit" },
+    { on: "GET /orchestrations", kind: "status", status: 400, after: 1 },
+  );
+  await expect(create("Orchestration")).rejects.toThrow(/It is unknown whether the call created/);
+  const other = await makeOther();
+  const own = await create("Orchestration");
+  expect((await live("Orchestration")).map(({ id }) => id)).toEqual([other, own]);
+});
+
+test("where a list showed too late what a lost POST made, one of the two objects stays", async () => {
+  await start("description");
+  await hub.faults(
+    { on: "POST /orchestrations", kind: "drop-after-commit" },
+    { on: "GET /orchestrations", kind: "stale-list", ms: 60_000, after: 1 },
+  );
+  const id = await create("Orchestration");
+  expect((await live("Orchestration")).map((each) => each.id)).toEqual([id]);
+  expect(await hub.calls()).toContain("DELETE /orchestrations/{id} 204");
 });
 
 test("a forced replacement keeps the object of an orchestration whose list is forbidden", async () => {
