@@ -109,14 +109,13 @@ test("what somebody made under the name is not taken for the object of a POST th
   expect(await live("Channel")).toMatchObject([{ id, description: "mine" }]);
 });
 
-const theirs = {
-  ...kinds.Orchestration.wire,
-  description: "x [pulumi: other/dev x #12345678-123456789abc]",
-};
+const made = async (more: Json) =>
+  (await hub.service.create(orchestration, { ...kinds.Orchestration.wire, ...more })).id;
 
 test.each([
   ["another resource", () => create("Orchestration", "two")],
-  ["another stack", async () => (await hub.service.create(orchestration, theirs)).id],
+  ["another stack", () => made({ description: "x [pulumi: other/dev x #12345678-123456789abc]" })],
+  ["a person under another name", () => made({ name: "theirs" })],
 ])("what %s has made since is not taken for the object of a lost POST", async (_, makeOther) => {
   await start("none");
   await hub.faults(

@@ -89,16 +89,3 @@ describe.each(ways)("%s", (_, environment, without) => {
     }
   });
 });
-
-test("an object that somebody makes meanwhile is not taken for what a lost POST made", async () => {
-  hub = await emulated({}, { CONVERSATION_OWNERSHIP_MARK: "none" });
-  const flow = (await oneOfEach(steps)).get("Orchestration") as MadeKind;
-  await hub.faults({ on: "POST /orchestrations", kind: "drop-before-commit" });
-  const { id } = await make("Orchestration", {
-    ...flow.inputs,
-    name: "second",
-    owner: `${flow.inputs.owner}-2`,
-  });
-  expect(await hub.objects("orchestrations")).toHaveLength(2);
-  expect(id).not.toBe(flow.id);
-});
