@@ -28,7 +28,7 @@ export const engineCall = async <T>(
   const { of, inputs, olds } = call;
   const resource = resourceIn(of, inputs);
   const before = olds ? resourceIn(of, olds) : resource;
-  const secrets = [...new Set([...resource.secrets, ...before.secrets])];
+  const secrets = () => [...new Set([...resource.secrets(), ...before.secrets()])];
   const { called } = of.run;
   const about = { kind: of.definition.kind, owner: resource.properties.owner };
   let result: T;
@@ -37,7 +37,7 @@ export const engineCall = async <T>(
       called ? called.run(about, () => work(resource, before)) : work(resource, before),
     );
   } catch (error) {
-    throw failure(call, resource, error, secrets);
+    throw failure(call, resource, error, secrets());
   }
   return result === undefined ? result : (JSON.parse(JSON.stringify(result)) as T);
 };

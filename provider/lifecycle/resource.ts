@@ -128,7 +128,7 @@ export interface Resource extends KindInRun {
    */
   readonly identity: ResourceIdentity | undefined;
   /** Every text of its values that no message may show, in the program's form and the service's. */
-  readonly secrets: readonly string[];
+  readonly secrets: () => readonly string[];
 }
 
 /** Resolves the engine's values to a resource, which all steps of a call use. */
@@ -142,25 +142,35 @@ export const resourceIn = (of: KindInRun, values: JsonObject): Resource => {
   const place = isOwned ? ownerParts(owner).name : owner && logicalName;
   const { kind } = definition;
   const key = `${kind} ${isOwned ? owner : place}`;
-  const seen = seenSecrets(run);
-  const texts = environmentSecretsIn(given.fields).flatMap((secret) => seen(secret) ?? []);
-  const written = withEnvironmentSecrets(given.fields, seen);
   const known = fieldsWithSecrets(definition.fields, markedSecrets);
   const fields = normaliseFields(definition, given.fields, () => false);
-  // Placeholders are no secrets.
-  const [plain, filled] = [fields, written].map((each) =>
-    changeFieldSecrets(known, each, (secret) =>
-      secret === undisclosed || secret === unknownValue ? undefined : secret,
-    ),
-  );
   return {
     ...of,
     properties: { ...given, fields },
     known,
     name: fields[nameKey],
     identity: place === undefined ? undefined : { kind, place, key },
-    secrets: [...texts, ...secretTexts(known, plain), ...secretTexts(known, filled)],
+    // Only a failure asks for them.
+    secrets: () => collectSecrets(run, known, given.fields, fields),
   };
+};
+
+/** @param written the fields as the program wrote them, with placeholders for the environment's secrets */
+const collectSecrets = (
+  run: Run,
+  known: Fields,
+  written: JsonObject,
+  fields: JsonObject,
+): readonly string[] => {
+  const seen = seenSecrets(run);
+  const texts = environmentSecretsIn(written).flatMap((secret) => seen(secret) ?? []);
+  // Placeholders are no secrets.
+  const forms = [fields, withEnvironmentSecrets(written, seen)].map((each) =>
+    changeFieldSecrets(known, each, (secret) =>
+      secret === undisclosed || secret === unknownValue ? undefined : secret,
+    ),
+  );
+  return [...texts, ...forms.flatMap((form) => secretTexts(known, form))];
 };
 
 /** Returns the name of a resource for messages, such as `Channel "kiosk"`. */

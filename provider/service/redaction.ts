@@ -140,13 +140,16 @@ export const clientSecrets = ({ clientId, clientSecret }: Settings): readonly st
   ...basicCredentials(clientId, clientSecret),
 ];
 
-const ofRunningCall = new AsyncLocalStorage<readonly string[]>();
+/** Collects the secrets of an engine call. */
+type Secrets = () => readonly string[];
+
+const ofRunningCall = new AsyncLocalStorage<Secrets>();
 
 /**
  * Runs an engine call and ensures that messages about its service calls show none of the `secrets`.
  */
-export const keepingSecret = <T>(secrets: readonly string[], call: () => Promise<T>): Promise<T> =>
+export const keepingSecret = <T>(secrets: Secrets, call: () => Promise<T>): Promise<T> =>
   ofRunningCall.run(secrets, call);
 
 /** The secrets of the current engine call. */
-export const secretsOfRunningCall = (): readonly string[] => ofRunningCall.getStore() ?? [];
+export const secretsOfRunningCall = (): readonly string[] => ofRunningCall.getStore()?.() ?? [];
