@@ -90,7 +90,7 @@ const resolveRefusal = async (
 ): Promise<boolean> => {
   const { definition, service, isUnique } = declared;
   const { live } = plan;
-  const isConflict = [409, 412].includes(refusal.details.status ?? 0);
+  const isConflict = refusal.details.status === 409;
   if (!isUnique || seeObject(declared, live.id, live).isNamed) return isConflict;
   const listing = await service.list(definition, { fresh: true }).catch((error) => {
     throw isConversationError(error) ? refusal : error;

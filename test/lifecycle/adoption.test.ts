@@ -145,6 +145,16 @@ test("the object that adopt names goes before one that an interrupted run left",
   expect((await make("Channel", kiosk({ type: theirs.type, adopt: id }))).id).toBe(id);
 });
 
+test("an object whose adoption the service refuses is in no state", async () => {
+  const theirs = { type: "custom.kiosk", displayName: "K", icon: "aVZC" };
+  await hub.service.create(channel, theirs);
+  hub.nextRun([]);
+  await hub.faults({ on: "PUT /channels/{id}", kind: "status", status: 400 });
+  const failure = await make("Channel", kiosk({ adopt: true })).catch((error: Error) => error);
+  expect(failure).toMatchObject({ message: expect.stringContaining("was refused (400") });
+  expect(failure).not.toHaveProperty("id");
+});
+
 test("adopt has no effect on a resource that the state holds", async () => {
   const { made, id } = await byHand("Channel");
   const inputs = inputsFor(made, { adopt: true });

@@ -148,6 +148,41 @@ test("a copy made long after its mark is not taken for a leftover, also under th
   expect(await hub.objects("channels")).toMatchObject([{ id: copy.id, displayName: "Kiosk" }]);
 });
 
+describe("of two objects of ours the one with the wanted name stands for the resource; the other one", () => {
+  const wanted = () => kiosk({ type: "custom.wanted" });
+  let left: string;
+  let ours: string;
+
+  beforeEach(async () => {
+    left = (await make("Channel", kiosk())).id;
+    // No state can be seen, so the first one may be a renamed resource's.
+    hub.nextRun();
+    ours = (await make("Channel", wanted())).id;
+  });
+  const idsAfter = async (...held: readonly Held[]): Promise<readonly unknown[]> => {
+    hub.nextRun(held);
+    expect((await make("Channel", wanted())).id).toBe(ours);
+    return (await hub.objects("channels")).map(({ id }) => id);
+  };
+
+  test("is removed", async () => {
+    expect(await idsAfter()).toEqual([ours]);
+  });
+
+  test("stays while a resource looks it up", async () => {
+    const reader = { kind: "Channel", id: left, owner: "shop/dev/1/it", reads: true } as const;
+    expect(await idsAfter({ ...reader, stack: "organization/shop/dev" })).toEqual([left, ours]);
+  });
+
+  test("stays beside a copy of it, because nothing shows which is which", async () => {
+    const copy = await hub.service.create(kindOf("Channel"), {
+      ...asBody(await stored("channels", left)),
+      type: "custom.kiosk ",
+    });
+    expect(await idsAfter()).toEqual([left, ours, copy.id]);
+  });
+});
+
 test("a leftover of ours is taken over and put into shape, and the user is informed", async () => {
   const { id } = await make("Channel", kiosk({ displayName: "Old" }));
   hub.nextRun([]);

@@ -131,6 +131,19 @@ test("a second POST that succeeds after an unclear one is not lost when the list
   expect((await hub.objects("channels")).map((object) => object.id)).toEqual([id]);
 });
 
+test("an orchestration of a former state keeps the name that another one could have, too", async () => {
+  const agents = ["1f0c2a54-6b7e-4a53-9a52-0c7f3a9b1d10"];
+  const flow = { name: "flow", applications: { agentConfiguration: { agents } } };
+  await hub.control("PUT", "/switches", { unknownReference: "accept" });
+  await make("Orchestration", owned("flow", flow, "shop/prod/fedcba9876543210"));
+  const before = await hub.objects("orchestrations");
+  hub.nextRun([]);
+  await expect(make("Orchestration", owned("flow", flow))).rejects.toThrow(
+    /belongs to another Pulumi resource or state: shop\/prod flow/,
+  );
+  expect(await hub.objects("orchestrations")).toEqual(before);
+});
+
 test("a rename without an alias says how to keep the object", async () => {
   const { id } = await make("Channel", kiosk());
   hub.nextRun([{ kind: "Channel", id, owner: `${ownership}/kiosk` }]);

@@ -39,6 +39,8 @@ export interface Held {
   readonly stack?: string;
   /** Another resource has replaced it. */
   readonly leaving?: true;
+  /** The resource only looks it up. */
+  readonly reads?: true;
 }
 
 const statesOf = (held: readonly Held[]): ObjectHolders => {
@@ -51,10 +53,13 @@ const statesOf = (held: readonly Held[]): ObjectHolders => {
     ...(leaving ? { leaving } : {}),
     urn: urnOf(owner, typeToken(kind)),
   });
+  const findAll = (kind: string, id: string, reads?: true) =>
+    held
+      .filter((each) => each.kind === kind && each.id === id && each.reads === reads)
+      .map(holding);
   return {
-    holdersOf: (kind, id) =>
-      held.filter((each) => each.kind === kind && each.id === id).map(holding),
-    readersOf: () => [],
+    holdersOf: (kind, id) => findAll(kind, id),
+    readersOf: (kind, id) => findAll(kind, id, true),
     resourceOf: (kind, owner) =>
       held
         .filter((each) => each.stack === undefined && each.kind === kind && each.owner === owner)
