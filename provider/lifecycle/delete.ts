@@ -10,7 +10,13 @@ import { resources } from "../resources/index.js";
 import type { WireObject } from "../service/lists.js";
 import { engineCall } from "./engine-call.js";
 import { isHeld, isThisResource, originalMark } from "./ownership.js";
-import { connected, type Declared, type KindInRun, type Resource } from "./resource.js";
+import {
+  connected,
+  type Declared,
+  type KindInRun,
+  openSession,
+  type Resource,
+} from "./resource.js";
 import type { AccountSession, Decisions, ObjectHolders, ResourceIdentity } from "./run.js";
 import type { Holding, Mark, ResourceMark } from "./stack-states.js";
 
@@ -31,7 +37,7 @@ export const onDelete =
 const deleteObject = async (resource: Resource, id: string, state: JsonObject): Promise<void> => {
   const { definition, run, identity } = resource;
   const keeper = identity && (await findKeeper(resource, identity, id));
-  if (keeper) {
+  if (keeper && !(await isMovedAway(resource, keeper, id))) {
     const { skipped, rewritten } = run.decisions;
     skipped.set(keeper, { id, outputs: state });
     const now = rewritten.get(keeper);
@@ -109,6 +115,18 @@ const findKeeper = async (
   if (!isElsewhere || decisions.left.has(skip)) return undefined;
   decisions.left.add(skip);
   return identity.key;
+};
+
+/** Whether the resource that would keep the object is declared with a profile of another account. */
+const isMovedAway = async (
+  { definition, run, properties }: Resource,
+  keeper: string,
+  id: string,
+): Promise<boolean> => {
+  const next = run.decisions.declared.get(keeper);
+  if (!next || next.profile === properties.profile) return false;
+  const { service } = await openSession(run, next.profile);
+  return (await service.read(definition, id)) === undefined;
 };
 
 const unreadableState = (): ConversationError =>

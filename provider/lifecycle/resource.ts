@@ -135,7 +135,7 @@ export interface Resource extends KindInRun {
 export const resourceIn = (of: KindInRun, values: JsonObject): Resource => {
   const { definition, run, nameKey } = of;
   const given = propertiesIn(values);
-  const { owner, logicalName, markedSecrets } = given;
+  const { owner, logicalName, markedSecrets, profile } = given;
   // In the first preview of a stack the owner is not known yet; the logical name then distinguishes
   // resources.
   const isOwned = owner !== undefined && owner !== unknownValue;
@@ -149,7 +149,7 @@ export const resourceIn = (of: KindInRun, values: JsonObject): Resource => {
     properties: { ...given, fields },
     known,
     name: fields[nameKey],
-    identity: place === undefined ? undefined : { kind, place, key },
+    identity: place === undefined ? undefined : { kind, place, key, profile },
     // Only a failure asks for them.
     secrets: () => collectSecrets(run, known, given.fields, fields),
   };

@@ -97,6 +97,8 @@ export interface ResourceIdentity {
    * if a different provider gives the resource a different `key`.
    */
   readonly place: string;
+  /** The profile of its account. */
+  readonly profile?: string | undefined;
 }
 
 /** A resource's object and the serial in the object's mark, if any. */

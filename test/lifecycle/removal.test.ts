@@ -3,6 +3,7 @@ import { lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
+import { handedBack } from "../support/door.js";
 import { type Emulated, emulated, owned, settingsOf } from "../support/emulated.js";
 import { roleOf } from "../support/forms.js";
 import { basicInputs, kiosk, stepsOn } from "./steps.js";
@@ -45,6 +46,26 @@ test("of two resources with one object, each in a process of its own, the one th
   await hub.of("Channel").delete(id, kept);
   expect(await hub.objects("channels")).toEqual([]);
 });
+
+test.each([true, false])(
+  "a replacement that moves to the account of another profile deletes first what that account lacks (other account: %s)",
+  async (isOther) => {
+    const other = isOther ? await emulated() : hub;
+    const { id, state } = await make("Channel", kiosk());
+    const run = createRun(async (profile) => {
+      const { service, emulator } = profile === "us" ? other : hub;
+      return { service, settings: settingsOf(emulator) };
+    });
+    const cycle = lifecycle(channel, run);
+    const { inputs, failures } = await cycle.check({}, { ...kiosk(), profile: "us" });
+    expect(failures).toEqual([]);
+    await cycle.delete(id, state);
+    const made = await cycle.create(handedBack(inputs));
+    expect((await other.objects("channels")).map((each) => each.id)).toEqual([made.id]);
+    expect((await hub.objects("channels")).map((each) => each.id)).toEqual(isOther ? [] : [id]);
+    if (isOther) await other.stop();
+  },
+);
 
 test("deletions that the engine starts all at once wait for each other", async () => {
   const auth = await make("Authentication", basicInputs("first-password"));
