@@ -101,6 +101,16 @@ test.each<[string, string, () => Json, (object: Json) => unknown, unknown]>([
   },
 );
 
+test("a new version that only a page confirms is not written", async () => {
+  await start();
+  const { id, state } = await make("Authentication", basicInputs(one));
+  process.env.FROM_ENV_ONE = "rotated";
+  const page = { kind: "status", status: 200, body: "<html>", times: 9 };
+  await hub.faults({ on: "PUT /authentications/{id}", ...page });
+  const next = basicInputs(fromEnv("FROM_ENV_ONE", { version: 2 }));
+  await expect(change("Authentication", id, state, next)).rejects.toThrow("not JSON");
+});
+
 test("a new version is an update that writes the new value; the old one is no change", async () => {
   await start();
   const { id, state } = await make("Authentication", basicInputs(one));

@@ -67,6 +67,34 @@ test.each([true, false])(
   },
 );
 
+test("of two resources with one object that one process deletes, the second deletes it", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  const other = { ...state, owner: "shop/prod/0123456789abcdef/other" };
+  hub.nextRun([state, other].map(({ owner }) => ({ kind: "Channel", id, owner: String(owner) })));
+  await hub.of("Channel").delete(id, state);
+  expect(await hub.objects("channels")).toHaveLength(1);
+  await hub.of("Channel").delete(id, other);
+  expect(await hub.objects("channels")).toEqual([]);
+});
+
+test("an import that no run has checked keeps no object from its deletion", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  const imported = { kind: "Channel", id, owner: "shop/prod/0123456789abcdef/other" } as const;
+  const own = { ...imported, owner: String(state.owner) };
+  hub.nextRun([own, { ...imported, isUnsettled: true }]);
+  await hub.of("Channel").delete(id, state);
+  expect(await hub.objects("channels")).toEqual([]);
+});
+
+test("the object of a resource that has another one by now is deleted", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  // No state can be seen, so a forced replacement under another name creates an object.
+  hub.nextRun();
+  const other = await make("Channel", kiosk({ type: "custom.other" }));
+  await hub.of("Channel").delete(id, state);
+  expect((await hub.objects("channels")).map((object) => object.id)).toEqual([other.id]);
+});
+
 test("deletions that the engine starts all at once wait for each other", async () => {
   const auth = await make("Authentication", basicInputs("first-password"));
   const app = await make(

@@ -41,16 +41,19 @@ export interface Held {
   readonly leaving?: true;
   /** The resource only looks it up. */
   readonly reads?: true;
+  /** It was imported, and no run has checked it since. */
+  readonly isUnsettled?: true;
 }
 
 const statesOf = (held: readonly Held[]): ObjectHolders => {
-  const holding = ({ kind, id, owner, stack, leaving }: Held): Holding => ({
+  const holding = ({ kind, id, owner, stack, leaving, isUnsettled }: Held): Holding => ({
     kind,
     id,
     owner,
     stack: stack ?? "shop/prod",
     own: stack === undefined,
     ...(leaving ? { leaving } : {}),
+    ...(isUnsettled ? { isUnsettled } : {}),
     urn: urnOf(owner, typeToken(kind)),
   });
   const findAll = (kind: string, id: string, reads?: true) =>
