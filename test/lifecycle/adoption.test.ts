@@ -180,7 +180,9 @@ test("a copy of an object of ours can be adopted as a resource of its own", asyn
   const copy = await hub.service.create(kindOf("Channel"), { ...rest, type: "custom.copy" });
   hub.nextRun([{ kind: "Channel", id: made.id, owner: String(made.inputs.owner) }]);
   const inputs = owned("copy", { ...made.inputs, type: "custom.copy", adopt: true });
-  expect((await make("Channel", inputs)).id).toBe(copy.id);
+  const { id, state } = await make("Channel", inputs);
+  expect(id).toBe(copy.id);
+  expect(state.serial).not.toBe(made.state.serial);
 });
 
 test("the preview of an adoption never shows a secret", async () => {

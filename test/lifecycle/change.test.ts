@@ -104,6 +104,17 @@ test("where only pages answer, a secret or a removal that the object does not pr
   await expect(change("Channel", limited.id, limited.state, kiosk())).rejects.toThrow("not JSON");
 });
 
+test("a refresh shows when a person changed the object", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  hub.emulator.advance(5_000);
+  const live = await hub.service.read(channelDefinition, id);
+  await hub.service.replace(channelDefinition, id, asBody(live));
+  hub.nextRun();
+  const { props } = await hub.of("Channel").read(id, state);
+  const [object] = await hub.objects("channels");
+  expect(props).toMatchObject({ created: state.created, modified: object?.modified });
+});
+
 test("a removed mark comes back with the next update", async () => {
   const { id, state } = await make("Channel", kiosk());
   const live = await hub.service.read(channelDefinition, id);

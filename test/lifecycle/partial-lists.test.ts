@@ -2,9 +2,10 @@ import { afterEach, describe, expect, test } from "vitest";
 import { wireName } from "../../provider/definition/fields.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Bent, bent } from "../support/bent.js";
+import { handedBack } from "../support/door.js";
 import { asBody } from "../support/emulated.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
-import { stepsOn } from "./steps.js";
+import { kiosk, stepsOn } from "./steps.js";
 
 type Json = Record<string, unknown>;
 
@@ -70,3 +71,11 @@ describe.each(resources.map((definition) => ({ definition, kind: definition.kind
     });
   },
 );
+
+test("a refresh reads the object itself where its list leaves out required members", async () => {
+  hub = await bent({ shown: (object, { id: itself }) => (itself ? object : { id: object.id }) });
+  const { id, state } = await steps.make("Channel", kiosk());
+  hub.nextRun();
+  const { props } = await hub.of("Channel").read(id, state);
+  expect(handedBack(props)).toEqual(state);
+});

@@ -37,8 +37,8 @@ const start = async (ownershipMark: keyof typeof marks): Promise<void> => {
   hub = await emulated({ switches }, marks[ownershipMark]);
 };
 
-const create = async (kind: Kind, name = "one"): Promise<string> => {
-  const inputs = await checked(kind, owned(name, kinds[kind].inputs));
+const create = async (kind: Kind, name = "one", more: Json = {}): Promise<string> => {
+  const inputs = await checked(kind, owned(name, { ...kinds[kind].inputs, ...more }));
   return (await hub.of(kind).create(inputs)).id;
 };
 
@@ -126,6 +126,21 @@ test.each([
   const other = await makeOther();
   const own = await create("Orchestration");
   expect((await live("Orchestration")).map(({ id }) => id)).toEqual([other, own]);
+});
+
+test("what another resource has adopted is not taken back for the object of a lost POST", async () => {
+  await start("description");
+  hub.nextRun([]);
+  await hub.faults(
+    { on: "POST /orchestrations", kind: "drop-after-commit" },
+    { on: "GET /orchestrations", kind: "status", status: 400, after: 1 },
+  );
+  await expect(create("Orchestration")).rejects.toThrow(/It is unknown whether the call created/);
+  hub.emulator.advance(100_000);
+  await create("Orchestration", "two", { adopt: true });
+  // The list still shows the mark of the first one.
+  await hub.faults({ on: "GET /orchestrations", kind: "stale-list", ms: 50_000 });
+  await expect(create("Orchestration")).rejects.toThrow(/It is unknown whether the call created/);
 });
 
 test("where a list showed too late what a lost POST made, one of the two objects stays", async () => {
