@@ -174,6 +174,13 @@ test("an object that another state holds is refused, marked or not", async () =>
   expect(failures[0]?.reason).toContain("in the state of the stack organization/shop/dev");
 });
 
+test("an object of another resource of this stack is refused where no state can be seen", async () => {
+  const { id } = await make("Channel", kiosk());
+  hub.nextRun();
+  const { failures } = await preview("Channel", { ...kiosk({ adopt: id }), ...owned("two", {}) });
+  expect(failures[0]?.reason).toContain("belongs to another Pulumi resource or state: shop/prod");
+});
+
 test("a copy of an object of ours can be adopted as a resource of its own", async () => {
   const made = (await oneOfEach(steps)).get("Channel") as MadeKind;
   const rest = asBody((await hub.objects("channels"))[0]);

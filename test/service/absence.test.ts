@@ -77,6 +77,15 @@ describe.each(Object.entries(verbs))("%s", (_, call) => {
     );
   });
 
+  test("believes no page where only another kind's path is known to be the service's", async () => {
+    const known = json(200, { id: "a1" });
+    const handler: Handler = (seen, ...rest) =>
+      (seen.path.startsWith("/accounts") ? known : raw(404, page))(seen, ...rest);
+    await using live = await connected(handler);
+    await live.service.read(account, "a1");
+    expect(await failureOf(call(live.service))).toMatchObject({ code: "BAD_RESPONSE" });
+  });
+
   test("believes a 404 after a doubt, once the list answers", async () => {
     let list = json(404, own404);
     const later: Handler = (...seen) => list(...seen);
