@@ -1,11 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import { assetContent, takesFile } from "../provider/definition/asset-content.js";
 import { autoName } from "../provider/definition/automatic-name.js";
-import { type Definition, outputFields } from "../provider/definition/define.js";
+import { type Definition, type Fields, outputFields } from "../provider/definition/define.js";
 import { markedSecrets } from "../provider/definition/fields.js";
 import type { FoundBy } from "../provider/definition/found-object.js";
 import { namingOf } from "../provider/definition/kinds.js";
-import { isObject, objectOf } from "../provider/kernel/json.js";
+import { isObject, type JsonObject, objectOf } from "../provider/kernel/json.js";
 import {
   ownerOf,
   parentsIn,
@@ -91,13 +91,21 @@ const markTree = async (value: unknown): Promise<unknown> => {
   return objectOf(await Promise.all(members));
 };
 
-/** The paths in a value once it is known; a failure to know it recurs when it is sent, and is reported there. */
-const onceKnown = async (
-  value: unknown,
-  paths: (tree: unknown) => readonly string[] | undefined,
+/** Whether a value, or one inside it, is known only later: only such a one can be secret. */
+const isKnownLater = (value: unknown): boolean => {
+  if (typeof value !== "object" || value === null) return false;
+  if (pulumi.Output.isInstance(value) || value instanceof Promise) return true;
+  return !pulumi.Resource.isInstance(value) && Object.values(value).some(isKnownLater);
+};
+
+/** The paths in values once they are known; a failure to know them recurs when they are sent, and is reported there. */
+const findMarked = async (
+  fields: Fields,
+  values: JsonObject,
 ): Promise<readonly string[] | undefined> => {
   try {
-    return paths(await markTree(value));
+    const tree = await markTree(values);
+    return markedSecrets(fields, isObject(tree) ? tree : {});
   } catch {
     return undefined;
   }
@@ -211,15 +219,15 @@ const collectProps = (
   const parents = parentTypes(typeToken(kind), name, opts?.parent);
   const owner = stackOwner(name, parents);
   const { key, isAutomatic } = namingOf(definition);
+  const values = objectOf(Object.keys(fields).map((key) => [key, args[key]]));
   const isNamed = !isAutomatic || (args[key] !== undefined && args[key] !== null);
   return {
     ...empty,
     ...objectOf(Object.entries(args).map(([key, value]) => [key, withIds(value)])),
     ...adopted,
     ...(isNamed ? {} : automaticName(key, kind, name, owner)),
-    markedSecrets: onceKnown(objectOf(Object.keys(fields).map((key) => [key, args[key]])), (tree) =>
-      markedSecrets(fields, isObject(tree) ? tree : {}),
-    ),
+    // Every property costs an output with four stack traces.
+    ...(isKnownLater(values) ? { markedSecrets: findMarked(fields, values) } : {}),
     owner,
     // The owner is unknown in the stack's first preview.
     logicalName: typeof parents === "string" ? parents + name : parents.apply((of) => of + name),
