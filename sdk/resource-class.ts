@@ -235,6 +235,12 @@ const collectProps = (
   };
 };
 
+/**
+ * Frames of a stack trace from the SDK's registration up to the program's line. The SDK takes some
+ * 50 of them for each resource, and each frame costs a program of 200 resources 50 ms (3.276).
+ */
+const framesToProgram = 6;
+
 /** Resources of the six kinds, from any copy of this package. */
 const declared = sharedRegistry("declared");
 
@@ -258,7 +264,14 @@ export class ConversationResource extends pulumi.CustomResource {
     const { import: _, ...rest } = opts ?? {};
     assertArguments(definition.kind, name, args);
     const given = withFileContent(definition, name, { ...args });
-    super(typeToken(definition.kind), name, collectProps(definition, name, given, opts), rest);
+    const props = collectProps(definition, name, given, opts);
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = Math.min(stackTraceLimit, framesToProgram);
+    try {
+      super(typeToken(definition.kind), name, props, rest);
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
     declared.set(this, true);
     rememberId(this);
   }

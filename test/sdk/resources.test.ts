@@ -148,3 +148,19 @@ test.each(["emea", undefined])("every part is on the tenant of profile %s", asyn
   expect(made).toHaveLength(10);
   for (const { name, inputs } of made) expect(inputs.profile, name).toBe(profile);
 });
+
+test("a stack trace inside the SDK reaches the program's line, and the limit is as before", () => {
+  const { stackTraceLimit } = Error;
+  let trace = "";
+  const refuse = () => {
+    trace = new Error().stack ?? "";
+    throw new Error("refused");
+  };
+  const options = { transformations: [refuse] };
+  const basicAuth = { username: "hub", password: "p" };
+  const declare = () => new sdk.Authentication("hub", { basicAuth }, options);
+  expect(declare).toThrow("refused");
+  expect(trace).toContain("at declare ");
+  expect(trace.split("\n    at ")).toHaveLength(7);
+  expect(Error.stackTraceLimit).toBe(stackTraceLimit);
+});
