@@ -41,6 +41,8 @@ test.each(unique.map(({ kind }) => kind))(
     expect(refused).toContain(`${kind} "first"`);
     expect(refused).toContain(`${kind} "second"`);
     expect(await reasonsOf(kind, { ...inputs, owner: "shop/prod/1/first" })).toBe("");
+    const elsewhere = { ...inputs, owner: "shop/prod/1/third", profile: "us" };
+    expect(await reasonsOf(kind, elsewhere)).toBe("");
   },
 );
 

@@ -94,6 +94,13 @@ describe.each(["description", "none"] as const)("with ownershipMark %s", (owners
   });
 });
 
+test("nothing is made while a list fails for another reason than a refusal", async () => {
+  await start("description");
+  await hub.faults({ on: "GET /channels", kind: "status", status: 503, times: 99 });
+  await expect(create("Channel")).rejects.toThrow(/list every channel.*503/);
+  expect(await live("Channel")).toEqual([]);
+});
+
 test("what somebody made under the name is not taken for the object of a POST that no list was read before", async () => {
   await start("none");
   const { id } = await hub.service.create(channel, { ...kiosk, description: "mine" });
