@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { changesOf, changeText } from "../definition/changes.js";
-import { changeFieldSecrets, normaliseFields, valuesIn } from "../definition/fields.js";
+import { changesOf, changeText, isThere } from "../definition/changes.js";
+import {
+  addedMembers,
+  changeFieldSecrets,
+  normaliseFields,
+  valuesIn,
+} from "../definition/fields.js";
 import { sameFields } from "../definition/meaning.js";
 import { fieldViolations, type Violation } from "../definition/violations.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
@@ -265,11 +270,14 @@ const isProfile = (profile: unknown): boolean =>
   typeof profile === "string" && /^[A-Za-z][\w-]{0,63}$/.test(profile);
 
 /** The options that every resource takes besides the fields of its kind. */
-const optionViolations = ({ adopt, eraseHidden, profile }: JsonObject): readonly Violation[] => {
+const optionViolations = (news: JsonObject): readonly Violation[] => {
+  const { adopt, eraseHidden, profile } = news;
   const isFlag = (value: unknown) => !isKnown(value) || typeof value === "boolean";
   const isAdoptable = isFlag(adopt) || isId(adopt);
   const isNamed = !isKnown(profile) || isProfile(profile);
+  const byService = "is set by the service. To take over an existing object, set adopt to its ID";
   return [
+    ...addedMembers.flatMap((name) => unless(!isThere(news[name]), name, byService)),
     ...unless(isAdoptable, "adopt", "must be true or the ID of the object to adopt"),
     ...unless(isFlag(eraseHidden), "eraseHidden", "must be true or false"),
     ...unless(
