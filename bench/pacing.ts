@@ -1,8 +1,8 @@
 import Bottleneck from "bottleneck";
 import { textTable } from "../cli/terminal/columns.js";
 import { pacedCalls } from "../provider/pacing/pacer.js";
-import { conversationLimits } from "../provider/pacing/plan-rates.js";
-import type { Plan } from "../provider/service/plans.js";
+import { conversationLimits, type EndpointLimit } from "../provider/pacing/plan-rates.js";
+import { plans } from "../provider/service/plans.js";
 import type { HttpResponse } from "../provider/service/transport.js";
 import { TrueBucket } from "./true-bucket.js";
 import { VirtualTime } from "./virtual-time.js";
@@ -12,14 +12,12 @@ type Attempt = () => Promise<HttpResponse>;
 /** Decides when a call is made, and how often. */
 type Client = (attempt: Attempt) => Promise<HttpResponse>;
 
-interface Limit {
-  readonly rate: number;
-  readonly burst: number;
-}
+/** A client of a service with this limit. */
+type OpenClient = (limit: EndpointLimit, clock: VirtualTime) => Promise<Client>;
 
 const endpoint = { method: "POST", template: "/channels" } as const;
 
-const ours = async (limit: Limit, clock: VirtualTime): Promise<Client> => {
+const ours: OpenClient = async (limit, clock) => {
   const pace = pacedCalls({
     clock,
     tenant: "bench",
@@ -32,7 +30,7 @@ const ours = async (limit: Limit, clock: VirtualTime): Promise<Client> => {
 /** Increments happen every 250 ms, so the README asks for multiples of that. */
 const beatMs = 250;
 
-const reservoir = async ({ rate, burst }: Limit): Promise<Client> => {
+const reservoir: OpenClient = async ({ rate, burst }) => {
   const interval = Math.ceil(1000 / rate / beatMs) * beatMs;
   const limiter = new Bottleneck({
     reservoir: burst,
@@ -45,7 +43,7 @@ const reservoir = async ({ rate, burst }: Limit): Promise<Client> => {
   return (attempt) => limiter.schedule(attempt);
 };
 
-const retried = async (): Promise<Client> => {
+const retried: OpenClient = async () => {
   const { default: pRetry } = await import("p-retry");
   return (attempt) =>
     pRetry(async () => {
@@ -55,14 +53,11 @@ const retried = async (): Promise<Client> => {
     });
 };
 
-const clients: readonly (readonly [
-  name: string,
-  open: (limit: Limit, clock: VirtualTime) => Promise<Client>,
-])[] = [
-  ["pulumi-conversation", ours],
-  ["bottleneck reservoir", reservoir],
-  ["p-retry", retried],
-];
+const clients: Readonly<Record<string, OpenClient>> = {
+  "pulumi-conversation": ours,
+  "bottleneck reservoir": reservoir,
+  "p-retry": retried,
+};
 
 /** A service on the other side of a country. */
 const roundTripMs = 80;
@@ -71,12 +66,12 @@ const jitterMs = 20;
 /** Calls in progress at a time: as many as the engine makes on two cores. */
 const inFlight = 8;
 
-/** The same numbers from 0 to 1 in every run. */
+/** The same numbers from 0 to 1 in every run, evenly spread (Weyl). */
 const series = (): (() => number) => {
-  let state = 20_260_101;
+  let state = 0;
   return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state / 2_147_483_648;
+    state = (state + Math.SQRT2) % 1;
+    return state;
   };
 };
 
@@ -96,31 +91,21 @@ export const inSlots = async (
 /** A bucket, the tokens in it at the start, and the calls on it. */
 interface Case {
   readonly title: string;
-  readonly limit: Limit;
+  readonly limit: EndpointLimit;
   readonly tokens: number;
   readonly calls: number;
 }
 
-const limitOn = (plan: Plan): Limit => conversationLimits(plan).standard;
-
-const full = (plan: Plan): Case => {
-  const limit = limitOn(plan);
+const full = plans.map((plan): Case => {
+  const limit = conversationLimits(plan).standard;
   const title = `${plan}: ${limit.rate}/s, burst ${limit.burst}`;
   return { title, limit, tokens: limit.burst, calls: 200 };
-};
-
-const cases: readonly Case[] = [
-  full("developer"),
-  full("basic"),
-  full("enterprise"),
-  { title: "enterprise, used up", limit: limitOn("enterprise"), tokens: 0, calls: 50 },
-];
+});
+const { standard: limit } = conversationLimits("enterprise");
+const cases = [...full, { title: "enterprise, used up", limit, tokens: 0, calls: 50 }];
 
 /** Makes all calls of a case in virtual time; gives its outcome, such as `×1.002, 2 refused`. */
-const runCase = async (
-  { limit, tokens, calls }: Case,
-  open: (limit: Limit, clock: VirtualTime) => Promise<Client>,
-): Promise<string> => {
+const runCase = async ({ limit, tokens, calls }: Case, open: OpenClient): Promise<string> => {
   const clock = new VirtualTime();
   const restore = clock.install();
   try {
@@ -147,7 +132,7 @@ const runCase = async (
 /** Every client on every bucket, in virtual time. */
 export const measurePacing = async (): Promise<readonly string[]> => {
   const rows: string[][] = [];
-  for (const [name, open] of clients) {
+  for (const [name, open] of Object.entries(clients)) {
     const outcomes: string[] = [];
     for (const one of cases) outcomes.push(await runCase(one, open));
     rows.push([name, ...outcomes]);
