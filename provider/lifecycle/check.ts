@@ -290,8 +290,7 @@ const optionViolations = (news: JsonObject): readonly Violation[] => {
 
 /** An object stays in the account in which it was created. */
 const moveViolations = (old: Properties | undefined, { profile }: Properties): Violation[] => {
-  const isThere = old !== undefined && Object.keys(old.fields).length > 0;
-  const stays = !isThere || old.profile === profile || profile === unknownValue;
+  const stays = old === undefined || old.profile === profile || profile === unknownValue;
   const move = `from ${old?.profile ?? "the default"} to ${profile ?? "the default"}`;
   return unless(
     stays,

@@ -122,6 +122,13 @@ test("an object that somebody took the mark off is still known by its state when
   expect((await make("Channel", kiosk())).id).toBe(id);
 });
 
+test("an object whose long description ends like another's mark is still known by its state", async () => {
+  const mark = " [pulumi: other/dev a #12345678-123456789abc]";
+  const { id } = await make("Channel", kiosk({ description: mark.padStart(1023, "d") }));
+  hub.nextRun([{ kind: "Channel", id, owner: `${ownership}/kiosk` }]);
+  expect((await make("Channel", kiosk({ type: "custom.other" }))).id).toBe(id);
+});
+
 test("a second POST that succeeds after an unclear one is not lost when the list fails then", async () => {
   await hub.faults(
     { on: "POST /channels", kind: "drop-before-commit" },
