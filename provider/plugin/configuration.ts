@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { ConversationError } from "../kernel/errors.js";
 import { filledText, type JsonObject, objectOf } from "../kernel/json.js";
 import {
   holdsUnknown,
@@ -97,12 +98,21 @@ const addressIn = (values: JsonObject): string | undefined => {
   return parsed && "value" in parsed ? emulatedAddress(parsed.value) : text;
 };
 
+const movedToDefault = (from: string, to: string): ConversationError =>
+  new ConversationError(
+    "INPUT_INVALID",
+    `resources of a provider with the base URL ${from} would move to the default provider, which has ${to}. Nothing was changed. If this is another account, give the resources an explicit provider of it, or new logical names. If it is the same, change the base URL in a run of its own.`,
+  );
+
 /**
  * Compares two configurations of one provider, or the configurations of two providers if a resource
  * moves from one to the other. An object stays in its account, so a new URL for the same provider
  * counts as another way to reach that account. If the program gives a resource a different explicit
  * provider with a different URL, the object is created in the new account and deleted from the old
- * one.
+ * one. Whether the default provider with a different URL is another account, nothing shows: it
+ * replaces that of an earlier version, too.
+ *
+ * @throws ConversationError `INPUT_INVALID` if a resource moves to it
  */
 export const configurationChange = (
   urn: string,
@@ -123,7 +133,8 @@ export const configurationChange = (
     return { keys: changed, isMove: false };
   const former = ownershipIn(urn, olds);
   const isOther = former !== undefined && former !== news[ownershipKey];
-  if (isOther && !isDefaultProvider(urnParts(urn).name)) return { keys: changed, isMove: true };
+  if (isOther && isDefaultProvider(urnParts(urn).name)) throw movedToDefault(from, to);
+  if (isOther) return { keys: changed, isMove: true };
   return {
     keys: changed,
     isMove: false,

@@ -66,14 +66,16 @@ test("another ownership is no change, another setting is one, and neither replac
   expect(slower).toEqual({ keys: ["share"], isMove: false });
 });
 
-test("a new address of the same account warns; a resource moves only to another explicit provider", () => {
+test("a new address of the same account warns; a resource moves to an explicit provider, not to the default one", () => {
   const moved = { ...account, baseUrl: "https://b.example.com/v3" };
   const same = configurationChange(urn("eu"), account, moved);
   expect(same).toMatchObject({ keys: ["baseUrl"], isMove: false });
   expect(same.warning).toContain("from https://a.example.com/v3 to https://b.example.com/v3");
   const theirs = { ...moved, ownership: "shop/prod/other" };
   expect(configurationChange(urn("eu"), account, theirs)).toMatchObject({ isMove: true });
-  expect(configurationChange(urn("default_1_0_0"), account, theirs).isMove).toBe(false);
+  expect(() => configurationChange(urn("default_1_0_0"), account, theirs)).toThrow(
+    /would move to the default provider, which has https:\/\/b\.example\.com\/v3\. Nothing was changed\./,
+  );
   expect(configurationChange(urn("eu"), {}, theirs).isMove).toBe(false);
 });
 
@@ -83,9 +85,7 @@ test("an address that comes from the environment counts, and its spelling does n
   vi.stubEnv("CONVERSATION_BASE_URL", "https://env.example.com/v3");
   expect(configurationChange(urn("eu"), rest, eu).isMove).toBe(true);
   expect(configurationChange(urn("us"), eu, rest).isMove).toBe(true);
-  expect(configurationChange(urn("default"), eu, rest).warning).toContain(
-    "from https://a.example.com/v3 to https://env.example.com/v3",
-  );
+  expect(() => configurationChange(urn("default"), eu, rest)).toThrow("https://env.example.com/v3");
   for (const same of [account.baseUrl, ` ${account.baseUrl}/`]) {
     vi.stubEnv("CONVERSATION_BASE_URL", same);
     expect(configurationChange(urn("eu"), rest, eu).isMove).toBe(false);
