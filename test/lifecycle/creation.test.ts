@@ -151,6 +151,16 @@ test("an orchestration of a former state keeps the name that another one could h
   expect(await hub.objects("orchestrations")).toEqual(before);
 });
 
+test("an automatic name of a former state is refused, though its suffix differs", async () => {
+  const basicAuth = { username: "hub", password: "a-password" };
+  const former = { name: "basic-1a2b3c4", basicAuth };
+  await make("Authentication", owned("basic", former, "shop/prod/fedcba9876543210"));
+  hub.nextRun([]);
+  await expect(
+    make("Authentication", owned("basic", { name: "basic-5d6e7f8", basicAuth })),
+  ).rejects.toThrow(/belongs to another Pulumi resource or state: shop\/prod basic/);
+});
+
 test("a rename without an alias says how to keep the object", async () => {
   const { id } = await make("Channel", kiosk());
   hub.nextRun([{ kind: "Channel", id, owner: `${ownership}/kiosk` }]);

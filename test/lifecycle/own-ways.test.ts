@@ -53,6 +53,17 @@ test("an object of ours is known by its mark where lists leave names out and no 
   expect((await steps.make("Channel", kiosk())).id).toBe(id);
 });
 
+test("a name is found in the form in which the service shows it", async () => {
+  hub = await bent({
+    shown: ({ type, ...object }) => ({ ...object, type: String(type).normalize("NFD") }),
+  });
+  const theirs = { type: "custom.größe", displayName: "K", icon: "aVZC" };
+  const { id } = await hub.service.create(channel, theirs);
+  hub.nextRun([]);
+  await expect(steps.make("Channel", kiosk({ type: theirs.type }))).rejects.toThrow(id);
+  expect((await steps.make("Channel", kiosk({ type: theirs.type, adopt: true }))).id).toBe(id);
+});
+
 test("times without a zone are GMT, whatever the zone of this machine: ours is no copy", async () => {
   const zone = process.env.TZ;
   process.env.TZ = "America/Los_Angeles";
