@@ -1,12 +1,8 @@
 import type { Clock } from "../../provider/kernel/clock.js";
 import { providerToken, tokenParts, urnParts } from "../../provider/kernel/pulumi.js";
 import { configurationOf } from "../../provider/plugin/configuration.js";
-import { emulatedSettings } from "../../provider/service/emulated-settings.js";
-import {
-  readSettings,
-  type SettingSource,
-  type Settings,
-} from "../../provider/service/settings.js";
+import { calledAccount } from "../../provider/service/emulated-settings.js";
+import type { SettingSource, Settings } from "../../provider/service/settings.js";
 import {
   accountIn,
   definitionOfType,
@@ -65,7 +61,7 @@ export interface StackAccountOptions {
  * to another account
  */
 const settingsOfProvider = (source: SettingSource, account: string): Settings => ({
-  ...emulatedSettings(readSettings(source), account),
+  ...calledAccount({ ...source, account }),
   profile: account,
 });
 

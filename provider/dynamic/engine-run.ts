@@ -9,15 +9,10 @@ import {
   type Run,
   type RunEnvironment,
 } from "../lifecycle/run.js";
-import { emulatedSettings } from "../service/emulated-settings.js";
+import { calledAccount } from "../service/emulated-settings.js";
 import { type Wait, waitText } from "../service/pace.js";
 import type { Plan } from "../service/plans.js";
-import {
-  readSettings,
-  type SettingSource,
-  type Settings,
-  settingLabel,
-} from "../service/settings.js";
+import { type SettingSource, type Settings, settingLabel } from "../service/settings.js";
 import type { StatusLine } from "./status-line.js";
 
 /** Caches values that do not change while a process runs, by key; a failure is not cached. */
@@ -53,7 +48,7 @@ export interface EngineDoor {
 export const engineRun = (door: EngineDoor): Run => {
   const settings = once((profile: string | undefined): Settings => {
     assertNode();
-    return emulatedSettings(readSettings(door.source, profile), door.source.account);
+    return calledAccount(door.source, profile);
   });
   const runsProgram = once<void, Promise<boolean>>(door.runsProgram);
   return createRun(engineSessions(settings, door), {

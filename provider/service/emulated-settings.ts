@@ -7,6 +7,7 @@ import {
   type SettingKey,
   type SettingSource,
   type Settings,
+  settingNames,
 } from "./settings.js";
 
 /**
@@ -66,7 +67,7 @@ export const emulatedAddress = (baseUrl: string): string => {
  * @param account name of an explicit provider for which the program sets some of the settings
  * @throws ConversationError `SETTINGS_INVALID` if the settings would lead elsewhere
  */
-export const emulatedSettings = (settings: Settings, account?: string): Settings => {
+const emulatedSettings = (settings: Settings, account?: string): Settings => {
   const given = givenAddresses();
   if (given === undefined) return settings;
   const { starts, instead, alsoLocal } = given;
@@ -101,10 +102,26 @@ export const emulatedSettings = (settings: Settings, account?: string): Settings
 };
 
 /**
- * Reads the settings for an account that a command is about to call.
- *
- * @throws ConversationError if one is missing or wrong, or if they would lead a command that
- * runs with an emulator to another account
+ * Keeps an emulator from standing for the account of a stack, whose objects it lacks: a refresh or a
+ * deletion would remove them from the state.
  */
-export const calledAccount = (source: SettingSource, profile?: string): Settings =>
-  emulatedSettings(readSettings(source, profile));
+const assertNoOtherAccount = ({ config, account }: SettingSource, profile?: string): void => {
+  const configured = settingNames("baseUrl", profile).config;
+  const address = account === undefined ? config(configured) : undefined;
+  if (address === undefined || isLocal(address) || givenAddresses()?.alsoLocal !== true) return;
+  throw new ConversationError(
+    "SETTINGS_INVALID",
+    `the stack's configuration leads to a real account (${configured}), whose objects this emulator lacks. Nothing was sent or changed. Use another stack with the emulator: pulumi stack init <name>.`,
+  );
+};
+
+/**
+ * Reads the settings for an account that is about to be called.
+ *
+ * @throws ConversationError if one is missing or wrong, or if they would lead a run or a command
+ * beside an emulator to another account, or away from that of its stack
+ */
+export const calledAccount = (source: SettingSource, profile?: string): Settings => {
+  assertNoOtherAccount(source, profile);
+  return emulatedSettings(readSettings(source, profile), source.account);
+};

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { addressesVariable, calledAccount } from "../../provider/service/emulated-settings.js";
 import {
   assertDistinctProfiles,
   describeSettings,
@@ -29,6 +30,34 @@ const messageOf = (run: () => unknown): string => {
   }
   throw new Error("nothing was refused");
 };
+
+afterEach(() => vi.unstubAllEnvs());
+
+test.each([undefined, "eu"])(
+  "an emulator does not stand for the account that the stack's configuration names (profile %s)",
+  (profile) => {
+    const there = "http://127.0.0.1:4010/conversation/v3";
+    const prefix = profilePrefix(profile);
+    const environment = Object.fromEntries(
+      Object.entries(complete).map(([name, value]) => [
+        name.replace("CONVERSATION_", prefix),
+        name.endsWith("URL") ? there : value,
+      ]),
+    );
+    const called = (baseUrl: string | undefined) =>
+      calledAccount(
+        { environment, config: (key) => (key.endsWith("baseUrl") ? baseUrl : undefined) },
+        profile,
+      ).baseUrl;
+    const real = "https://hub.example.com/conversation/v3";
+    expect(called(real)).toBe(there);
+    vi.stubEnv(addressesVariable, JSON.stringify({ starts: [], alsoLocal: true }));
+    for (const own of [undefined, there]) expect(called(own)).toBe(there);
+    expect(() => called(real)).toThrow(/leads to a real account .* Nothing was sent or changed\./);
+    vi.stubEnv(addressesVariable, JSON.stringify({ starts: [new URL(there).origin] }));
+    expect(called(real)).toBe(there);
+  },
+);
 
 test("the four required settings are enough; the rest has defaults", () => {
   expect(read(complete)).toEqual({
