@@ -12,7 +12,7 @@ import { resources as definitions } from "../../provider/resources/index.js";
 import { isLoopback } from "../../provider/service/addresses.js";
 import { settingTable } from "../../provider/service/settings.js";
 import { Account, Authentication, ClientApplication } from "../resources.js";
-import { classFor, knownItems, policyNotes, whereKnown } from "./policy-parts.js";
+import { classFor, knownItems, policyNotes, shownValue, whereKnown } from "./policy-parts.js";
 import { type StackFile, stackFileIn } from "./stack-file.js";
 
 /**
@@ -57,14 +57,14 @@ export const secureCallbacks: ResourceValidationPolicy = {
       const callback = whereKnown(() => role.callback);
       if (callback !== undefined && isReadable(callback))
         report(
-          `The callback of the ${whereKnown(() => role.name)} role, ${callback}, does not use HTTPS, so customers' messages travel in plain text. Use an HTTPS URL.`,
+          `The callback of the ${whereKnown(() => role.name)} role, ${shownValue(args, callback)}, does not use HTTPS, so customers' messages travel in plain text. Use an HTTPS URL.`,
         );
     }
     const authentication = args.asType(classFor(args, Authentication));
     const address = whereKnown(() => authentication?.oauth2?.tokenRequestUrl);
     if (address !== undefined && isReadable(address))
       report(
-        `The callback's token URL, ${address}, does not use HTTPS, so the credentials travel in plain text. Use an HTTPS URL.`,
+        `The callback's token URL, ${shownValue(args, address)}, does not use HTTPS, so the credentials travel in plain text. Use an HTTPS URL.`,
       );
   },
 };
@@ -75,7 +75,8 @@ const forExamples = /(^|\.)(example\.(com|net|org)|example|test|invalid|localhos
 const wrongWith = (address: string, allowed: readonly string[]): string | undefined => {
   const domain = address.slice(address.lastIndexOf("@") + 1).toLowerCase();
   if (forExamples.test(domain)) return "is an example address that no one reads";
-  if (allowed.length === 0 || allowed.includes(domain)) return undefined;
+  if (allowed.length === 0) return undefined;
+  if (allowed.some((each) => each.toLowerCase() === domain)) return undefined;
   return `is not in ${allowed.join(" or ")}`;
 };
 
@@ -104,10 +105,11 @@ export const notificationAddress: ResourceValidationPolicy = {
       const { domains = [] } = args.getConfig<{ readonly domains?: readonly string[] }>();
       for (const role of knownItems(() => application.roles)) {
         const address = whereKnown(() => role.notificationEmail);
-        const wrong = address === undefined ? undefined : wrongWith(address, domains);
+        if (address === undefined) continue;
+        const wrong = wrongWith(address, domains);
         if (wrong)
           report(
-            `The notificationEmail of the ${whereKnown(() => role.name)} role, ${address}, ${wrong}, so no one would notice a failing callback.`,
+            `The notificationEmail of the ${whereKnown(() => role.name)} role, ${shownValue(args, address)}, ${wrong}, so no one would notice a failing callback.`,
           );
       }
     })(of, report),

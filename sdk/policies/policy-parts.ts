@@ -1,4 +1,5 @@
 import type { PolicyResource } from "@pulumi/policy";
+import { filledTexts } from "../../provider/kernel/json.js";
 import { docsLink } from "../../provider/kernel/package.js";
 import { kindOfToken, pluginToken } from "../../provider/kernel/pulumi.js";
 
@@ -27,6 +28,10 @@ export const whereKnown = <T>(read: () => T): T | undefined => {
     throw error;
   }
 };
+
+/** A resource's value for a report, hidden if the program marks something of the resource as secret. */
+export const shownValue = ({ props }: Pick<PolicyResource, "props">, value: string): string =>
+  whereKnown(() => filledTexts(props.markedSecrets)) ? "[secret]" : value;
 
 /** Returns the items in a list that are known in a preview; none if the list itself is unknown. */
 export const knownItems = <T>(read: () => readonly T[] | undefined): readonly T[] => {

@@ -25,6 +25,19 @@ test("an address of this machine may be http, another may not", () => {
   expect(seenIn(secureCallbacks, resource("Authentication", "a", token))).toHaveLength(1);
 });
 
+test("no report shows what the program marks as secret", () => {
+  const role = { callback: "http://canary.acme.io", notificationEmail: "canary@example.com" };
+  const bot = { roles: [{ name: "customer", ...role }], markedSecrets: ["roles"] };
+  const token = { oauth2: { tokenRequestUrl: role.callback }, markedSecrets: [""] };
+  const reports = [
+    ...seenIn(secureCallbacks, resource("ClientApplication", "bot", bot)),
+    ...seenIn(notificationAddress, resource("ClientApplication", "bot", bot)),
+    ...seenIn(secureCallbacks, resource("Authentication", "a", token)),
+  ];
+  expect(reports).toHaveLength(3);
+  expect(reports.join()).not.toContain("canary");
+});
+
 test("a notification address is in one of the domains that the pack allows", () => {
   const of = (notificationEmail: string) =>
     application("bot", [{ name: "customer", notificationEmail }]);
@@ -32,6 +45,7 @@ test("a notification address is in one of the domains that the pack allows", () 
   expect(seenIn(notificationAddress, of("ops@mail.example.com"))).toHaveLength(1);
   expect(seenIn(notificationAddress, of("ops@acme.io"), { domains: ["acme.io"] })).toEqual([]);
   expect(seenIn(notificationAddress, of("ops@ACME.io"), { domains: ["acme.io"] })).toEqual([]);
+  expect(seenIn(notificationAddress, of("ops@acme.io"), { domains: ["ACME.io"] })).toEqual([]);
   expect(seenIn(notificationAddress, of("ops@other.io"), { domains: ["acme.io"] })).toHaveLength(1);
 });
 
