@@ -380,7 +380,9 @@ export const assertNameFree = async (
   if (holder) throw takenByProgram(declared, found, labelOf(holder));
   // The resource of any stack that it stands for: without a mark, only the states know it.
   const all = properties.owner ? await run.states?.(properties.owner, "all") : undefined;
-  const owner = all?.holdersOf(definition.kind, taken.id)[0] ?? originalMark(definition, found);
+  const holders = all?.holdersOf(definition.kind, taken.id) ?? [];
+  const other = holders.find((each) => !isThisResource(declared, each));
+  const owner = other ?? originalMark(definition, found);
   if (owner) throw ownedElsewhere(declared, found, owner);
   throw nameTaken(declared, found, taken.mark !== undefined);
 };

@@ -97,6 +97,16 @@ test("an object that was moved to another stack is not taken for a new resource 
   expect((await hub.objects("channels"))[0]).toEqual(before[0]);
 });
 
+test("half of a replacement whose other half was moved to another stack takes no object", async () => {
+  const { id } = await make("Channel", kiosk());
+  const half = { kind: "Channel", id, owner: `${ownership}/kiosk` };
+  const stack = "organization/shop/dev";
+  hub.nextRun([half, { ...half, owner: "shop/dev/1/kiosk", stack }]);
+  const before = await hub.objects("channels");
+  await expect(make("Channel", kiosk({ displayName: "New" }))).rejects.toThrow(stack);
+  expect(await hub.objects("channels")).toEqual(before);
+});
+
 test("where no state can be seen, an object with the mark and another name is left alone", async () => {
   const { id } = await make("Channel", kiosk());
   // No state is readable.
