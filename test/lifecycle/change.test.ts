@@ -49,6 +49,26 @@ test("a changed secret is written, and no mask is ever written back", async () =
   ]);
 });
 
+test("a refused new name of another resource of the program names that one", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  const taken = kiosk({ type: "custom.web" });
+  await make("Channel", { ...taken, owner: "shop/prod/0123456789abcdef/web" });
+  // At its check it was unknown.
+  await expect(hub.of("Channel").update(id, state, taken)).rejects.toThrow(
+    /the type belongs to another resource in this program: Channel "web"/,
+  );
+});
+
+test("what an update leaves undeclared is said before the next one", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  const live = await hub.service.read(channelDefinition, id);
+  const byHand = { language: "en-US", properties: [{ name: "a", value: "A" }] };
+  await hub.service.replace(channelDefinition, id, { ...asBody(live), l10nProperties: [byHand] });
+  const later = await change("Channel", id, state, kiosk({ displayName: "New" }));
+  await hub.of("Channel").diff(id, later, { ...later, displayName: "Newer" });
+  expect(hub.reported.join()).toContain("not declared in the program: l10nProperties");
+});
+
 test("another method takes the place of the one before", async () => {
   const { id, state } = await make("Authentication", basicInputs("first-password"));
   await change(

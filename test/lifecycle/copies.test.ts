@@ -137,6 +137,18 @@ test("of two orchestrations with one mark and one age neither is touched", async
   expect(await stored("orchestrations", copy)).toEqual(before.find(({ id }) => id === copy));
 });
 
+test("a late copy of an orchestration that is gone keeps no other one from its name", async () => {
+  const flow = (await oneOfEach(steps)).get("Orchestration") as MadeKind;
+  const object = asBody(await stored("orchestrations", flow.id));
+  await hub.service.remove(kindOf("Account"), String((await hub.objects("accounts"))[0]?.id));
+  await hub.service.remove(kindOf("Orchestration"), flow.id);
+  hub.emulator.advance(7 * 3_600_000);
+  const copy = await hub.service.create(kindOf("Orchestration"), object);
+  hub.nextRun([]);
+  const { id } = await make("Orchestration", flow.inputs);
+  expect((await hub.objects("orchestrations")).map((each) => each.id)).toEqual([copy.id, id]);
+});
+
 test("a copy made long after its mark is not taken for a leftover, also under the same name", async () => {
   const { id } = await make("Channel", kiosk());
   const [object] = await hub.objects("channels");

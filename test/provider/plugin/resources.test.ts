@@ -220,7 +220,7 @@ test.each([
 });
 
 test("an object with the mark of another stack is read, but the check after an import refuses it, and nothing deletes it", async () => {
-  const { id } = await made("desk", desk, "Authentication");
+  const { id, outputs } = await made("desk", desk, "Authentication");
   const at = urn("Authentication", "desk");
   await nextRun("us", "shop/other/fedcba9876543210");
   const { inputs = {}, properties = {}, error } = await plugin.read(at, id);
@@ -234,6 +234,7 @@ test("an object with the mark of another stack is read, but the check after an i
   expect(await control.objects("authentications")).toMatchObject([{ id }]);
   await nextRun();
   const own = await plugin.read(at, id);
+  expect(own.properties?.serial).toBe(outputs.serial);
   const news = await checked("desk", own.inputs ?? {}, own.inputs, "Authentication");
   expect(news.owner).toBe(`${ownership}/desk`);
   expect(news).not.toHaveProperty("imported");
