@@ -4,7 +4,6 @@ import type { Endpoint } from "../../provider/service/transport.js";
 import {
   accountIn,
   definitionOfType,
-  type Preview,
   type PreviewStep,
   resourcesInState,
   type StackExport,
@@ -117,7 +116,7 @@ const planDeletions = (deleted: readonly StateResource[], planStep: PlanStep): r
 /** The state before a run, and its steps in their order, as a preview shows them. */
 export interface RunDocuments {
   readonly state?: StackExport | undefined;
-  readonly preview?: Pick<Preview, "steps"> | undefined;
+  readonly preview?: { readonly steps: readonly PreviewStep[] } | undefined;
 }
 
 /** Plans all steps of a run. Without a preview, a refresh or destroy is about the whole state. */

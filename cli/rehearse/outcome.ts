@@ -8,6 +8,7 @@ import {
   definitionOfType,
   logicalName,
   openedValues,
+  type PreviewStep,
   resourcesInState,
   type StackExport,
   type StateResource,
@@ -39,8 +40,8 @@ const fieldsOf = ({ inputs }: StateResource): JsonObject =>
   propertiesIn(openedValues(inputs)).fields;
 
 const changedProperties = (
-  before: StateResource | undefined,
-  after: StateResource | undefined,
+  before: PreviewStep["oldState"],
+  after: PreviewStep["newState"],
 ): readonly string[] => {
   if (!before || !after) return [];
   const [old, now] = [fieldsOf(before), fieldsOf(after)];
@@ -51,27 +52,30 @@ const changedProperties = (
 
 const withProfile = (profile: AccountName) => (profile === undefined ? {} : { profile });
 
-/** The steps done, in the order in which they ended, with what each changed. */
-const endedSteps = (
+/** The steps done, in the order in which they ended, with the resource before and after the run. */
+export const doneSteps = (
   { engine, after }: RehearsedRun,
   { document }: OriginalStack,
-): readonly RehearsedStep[] => {
+): readonly PreviewStep[] => {
   const [before, now] = [resourcesByUrn(document), resourcesByUrn(after)];
-  return engine.steps.flatMap(({ urn, type, operation, failed }): readonly RehearsedStep[] => {
-    const definition = definitionOfType(type);
-    if (!definition || failed || unshown.has(operation)) return [];
-    const [old, made] = [before.get(urn), now.get(urn)];
-    const resource = made ?? old;
-    return [
-      {
-        ...{ urn, kind: definition.kind, name: logicalName(urn), operation },
-        // The service will assign another ID to what the run creates.
-        ...(old?.id ? { id: old.id } : {}),
-        ...withProfile(resource && accountIn(resource)),
-        properties: changedProperties(old, made),
-      },
-    ];
-  });
+  return engine.steps.flatMap(({ urn, operation, failed }) =>
+    failed ? [] : [{ op: operation, urn, oldState: before.get(urn), newState: now.get(urn) }],
+  );
+};
+
+const shownStep = ({ op, urn, oldState, newState }: PreviewStep): readonly RehearsedStep[] => {
+  const resource = newState ?? oldState;
+  const definition = resource && definitionOfType(resource.type);
+  if (!definition || unshown.has(op)) return [];
+  return [
+    {
+      ...{ urn, kind: definition.kind, name: logicalName(urn), operation: op },
+      // The service will assign another ID to what the run creates.
+      ...(oldState?.id ? { id: oldState.id } : {}),
+      ...withProfile(accountIn(resource)),
+      properties: changedProperties(oldState, newState),
+    },
+  ];
 };
 
 /** An engine message about the run as a whole, redundant if a step already has an error. */
@@ -91,7 +95,7 @@ const reasonOf = (messages: readonly string[]): string => {
 };
 
 /** What was refused: steps that failed, and resources that were refused before they became steps. */
-const refusalsOf = ({ succeeded, engine, said, preview }: RehearsedRun): readonly Refusal[] => {
+const refusalsOf = ({ succeeded, engine, said, starts }: RehearsedRun): readonly Refusal[] => {
   if (succeeded) return [];
   const operations = new Map(
     engine.steps.flatMap(({ urn, operation, failed }) => (failed ? [[urn, operation]] : [])),
@@ -101,13 +105,13 @@ const refusalsOf = ({ succeeded, engine, said, preview }: RehearsedRun): readonl
   const urns = new Set([...operations.keys(), ...ofResources.keys()].filter(Boolean));
   if (urns.size === 0) {
     const reason = reasonOf(errors.length > 0 ? errors.map(({ message }) => message) : said);
-    return [{ operation: preview ? "run" : "preview", reason }];
+    return [{ operation: starts ? "run" : "preview", reason }];
   }
   return [...urns].map((urn) => {
     const definition = definitionOfType(typeIn(urn));
     return {
       ...{ urn, ...(definition ? { kind: definition.kind } : {}), name: logicalName(urn) },
-      operation: preview ? (operations.get(urn) ?? "check") : "preview",
+      operation: starts ? (operations.get(urn) ?? "check") : "preview",
       reason: reasonOf((ofResources.get(urn) ?? []).map(({ message }) => message)),
     };
   });
@@ -137,13 +141,14 @@ const undeclaredIn = (
 export const outcomeOf = (
   run: RehearsedRun,
   original: OriginalStack,
+  steps: readonly PreviewStep[],
 ): Omit<RehearsedOutcome, "totalSeconds"> => {
   const { holdings } = stackStateOf(run.after, true);
   const held = new Set(holdings.map(({ kind, id }) => `${kind} ${id}`));
   return {
     passes: run.succeeded,
     calls: run.calls,
-    steps: endedSteps(run, original),
+    steps: steps.flatMap(shownStep),
     refusals: refusalsOf(run),
     leftOut: run.leftOut,
     undeclared: run.accounts.flatMap((account) => undeclaredIn(account, held, original)),

@@ -5,7 +5,7 @@ import { forecast } from "../forecast/forecast.js";
 import { exportStack, openStack, type StackOptions } from "../inventory/open-stack.js";
 import { readAccounts } from "./accounts.js";
 import { readOriginal } from "./original-stack.js";
-import { outcomeOf } from "./outcome.js";
+import { doneSteps, outcomeOf } from "./outcome.js";
 import type { Rehearsal } from "./rehearsal-schema.js";
 import { type RehearseOptions, runOnCopy } from "./run-on-copy.js";
 
@@ -28,16 +28,13 @@ export const rehearse = async (options: RehearseOptions & StackOptions): Promise
     throw new CommandFailure(
       "Another process changed the stack's state during the rehearsal, so the result is out of date. Rehearse again.",
     );
-  const { preview } = run;
-  // What a destroy deletes stands in its preview, which may be about a part of the stack.
-  const state = operation === "up" ? { state: original.document } : {};
-  const totalSeconds = preview
-    ? forecast(operation, { preview, ...state }, conditions).totalSeconds
-    : 0;
+  const steps = doneSteps(run, original);
+  const documents = { state: original.document, preview: { steps } };
+  const { totalSeconds } = forecast(operation, documents, conditions);
   const isUnfinished = Boolean(deployment.pending_operations?.length);
   return {
     ...{ operation, ...stack.names, plan: conditions.plan, parallel: conditions.parallel },
-    outcome: { ...outcomeOf(run, original), totalSeconds },
+    outcome: { ...outcomeOf(run, original, steps), totalSeconds },
     notes: [
       ...(isUnfinished
         ? [

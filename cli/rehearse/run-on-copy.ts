@@ -1,15 +1,12 @@
 import { z } from "zod";
 import type { Switches } from "../../emulator/index.js";
-import { jsonIn } from "../../provider/kernel/json.js";
+import { isObject, jsonIn } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/kernel/pulumi.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership-resource.js";
 import { CommandFailure } from "../command.js";
 import {
   definitionOfType,
   type EngineError,
-  type PreviewStep,
-  previewErrorsIn,
-  previewIn,
   resourcesInState,
   type StateResource,
   withoutColour,
@@ -19,8 +16,10 @@ import { type EmulatedAccount, emulateAccount } from "./emulated-account.js";
 import type { OriginalStack } from "./original-stack.js";
 import { CopiedStack } from "./stack-copy.js";
 
+const state = z.object({ custom: z.boolean().optional() }).nullish();
+
 const withMetadata = z.object({
-  metadata: z.object({ op: z.string(), urn: z.string(), type: z.string() }),
+  metadata: z.object({ op: z.string(), urn: z.string(), type: z.string(), new: state, old: state }),
 });
 
 const eventSchema = z.object({
@@ -35,6 +34,8 @@ const eventSchema = z.object({
 export interface EngineStep {
   readonly urn: string;
   readonly type: string;
+  /** Whether it has a provider; a component has none. */
+  readonly custom: boolean;
   /** Pulumi's word, such as `create`, `update`, `same`. */
   readonly operation: string;
   readonly failed: boolean;
@@ -46,21 +47,26 @@ const isOfInterest = (line: string): boolean =>
   !line.includes('"severity":"debug"');
 
 /**
- * Reads what `up --json` or `destroy --json` prints, an event on each line: the steps in the order
+ * Reads what a preview or a run prints with `--json`, an event on each line: the steps in the order
  * in which they ended, and the errors. Events are never written to a file: the SDK's debug messages
  * among them show secrets in plain text (SDK 3.270, Pulumi 3.259 and 3.276).
  */
 export class EngineEvents {
   readonly steps: EngineStep[] = [];
   readonly errors: EngineError[] = [];
+  /** Whether no step is missing because its event has an unknown form. */
+  isComplete = true;
 
   readonly take = (line: string): void => {
     if (!isOfInterest(line)) return;
     const event = eventSchema.safeParse(jsonIn(line)).data;
+    if (!event) this.isComplete = false;
     const ended = event?.resOutputsEvent ?? event?.resOpFailedEvent;
     if (ended) {
-      const { urn, type, op } = ended.metadata;
-      this.steps.push({ urn, type, operation: op, failed: ended === event?.resOpFailedEvent });
+      const { urn, type, op, ...states } = ended.metadata;
+      const custom = (states.new ?? states.old)?.custom === true;
+      const failed = ended === event?.resOpFailedEvent;
+      this.steps.push({ urn, type, custom, operation: op, failed });
     }
     if (event?.diagnosticEvent?.severity !== "error") return;
     const { urn, message } = event.diagnosticEvent;
@@ -87,7 +93,7 @@ const changing = /create|update|delete|replace|import/;
 const ownTypes = new Set([typeToken(ownershipKind), "pulumi:pulumi:Stack"]);
 
 /** Whether a resource reaches beyond the account: none of these is run. */
-const isForeign = ({ type = "", custom }: Partial<StateResource>): boolean =>
+const isForeign = ({ type, custom }: Pick<StateResource, "type" | "custom">): boolean =>
   custom === true &&
   !ownTypes.has(type) &&
   !/^pulumi:(providers:|pulumi:StackReference$)/.test(type) &&
@@ -98,63 +104,55 @@ const foreignIn = ({ original }: RunSetup): readonly string[] =>
     .filter(isForeign)
     .map(({ urn }) => urn);
 
-const previews = { up: ["preview"], destroy: ["destroy", "--preview-only"] } as const;
-
-/** What the run will do, or why Pulumi refuses before it begins. */
-const previewOn = async (copy: CopiedStack, { operation }: RunSetup) => {
-  const ended = await copy.pulumi([...previews[operation], "--json"]);
-  const preview = ended.code === 0 ? previewIn(ended.stdout) : undefined;
-  if (ended.code === 0 && !preview)
-    throw new CommandFailure(
-      "Nothing was rehearsed: cannot read the Pulumi preview. Use Pulumi 3.254 or later.",
-    );
-  return { ended, preview, errors: previewErrorsIn(ended.stdout) };
-};
-
-const isDeletion = ({ op }: PreviewStep): boolean => op === "delete";
-
 /**
- * Keeps a run from what reaches beyond the account.
+ * Keeps an update from what reaches beyond the account. In a deletion of all, it is detached from
+ * the start.
  *
+ * @param steps of the preview
  * @returns the URNs of these resources, and options that leave out those that would be changed
  */
 const leaveOut = async (
   copy: CopiedStack,
   setup: RunSetup,
-  steps: readonly PreviewStep[],
+  steps: readonly EngineStep[],
 ): Promise<{ readonly leftOut: readonly string[]; readonly options: readonly string[] }> => {
-  const foreign = steps.filter(
-    ({ op, newState, oldState }) => changing.test(op) && isForeign(newState ?? oldState ?? {}),
-  );
-  const kept = foreign.filter((step) => !isDeletion(step)).map(({ urn }) => urn);
-  const gone = new Set(steps.filter(isDeletion).map(({ urn }) => urn));
+  if (setup.operation === "destroy") return { leftOut: foreignIn(setup), options: [] };
+  const gone = new Set(steps.flatMap(({ operation, urn }) => (operation === "delete" ? urn : [])));
+  const foreign = steps.filter((step) => changing.test(step.operation) && isForeign(step));
+  const kept = foreign.flatMap(({ urn }) => (gone.has(urn) ? [] : urn));
   const deleted = foreignIn(setup).filter((urn) => gone.has(urn));
   // Excluded, what is deleted would keep everything that it depends on.
-  if (setup.operation === "up" && deleted.length > 0) await copy.detach(deleted);
+  if (deleted.length > 0) await copy.detach(deleted);
   const options = kept.flatMap((urn) => ["--exclude", urn]);
   return { leftOut: [...new Set([...kept, ...deleted])], options };
 };
 
 /**
- * Previews the run and runs it: the preview shows what reaches beyond the account. The run goes on
+ * Previews an update, which shows what reaches beyond the account, and runs it. The run goes on
  * after a refusal, so that each of them is met.
  */
 const runIn = async (copy: CopiedStack, emulated: readonly EmulatedAccount[], setup: RunSetup) => {
-  const { preview, errors, ...ahead } = await previewOn(copy, setup);
+  const { operation } = setup;
+  const [ahead, engine] = [new EngineEvents(), new EngineEvents()];
+  let ended = operation === "up" ? await copy.pulumi(["preview", "--json"], ahead.take) : undefined;
+  // The stack itself is a step of every preview.
+  if (ended?.code === 0 && !(ahead.isComplete && ahead.steps.length > 0))
+    throw new CommandFailure(
+      "Nothing was rehearsed: cannot read the Pulumi preview. Use Pulumi 3.254 or later.",
+    );
   const before = emulated.map(({ calls }) => calls.length);
-  let { ended } = ahead;
   let leftOut: readonly string[] = [];
-  const engine = new EngineEvents();
-  if (preview) {
-    const leaving = await leaveOut(copy, setup, preview.steps);
+  const starts = !ended || ended.code === 0;
+  if (!ended || starts) {
+    const leaving = await leaveOut(copy, setup, ahead.steps);
     leftOut = leaving.leftOut;
-    const words = [setup.operation, "--yes", "--skip-preview", "--continue-on-error", "--json"];
+    const words = [operation, "--yes", "--skip-preview", "--continue-on-error", "--json"];
     ended = await copy.pulumi([...words, ...leaving.options], engine.take);
-  } else engine.errors.push(...errors);
+  } else engine.errors.push(...ahead.errors);
   return {
-    ...{ engine, preview, leftOut },
+    ...{ engine, starts, leftOut },
     succeeded: ended.code === 0,
-    said: ended.lastLines.filter((line) => !eventSchema.safeParse(jsonIn(line)).success),
+    said: ended.lastLines.filter((line) => !isObject(jsonIn(line))),
     calls: emulated.flatMap(({ calls }, place) => calls.slice(before[place])),
     /** The state after the run. */
     after: await copy.readState(),
@@ -165,7 +163,7 @@ const runIn = async (copy: CopiedStack, emulated: readonly EmulatedAccount[], se
   };
 };
 
-/** The course and result of a run on a copy. Without a preview, Pulumi refused before it began. */
+/** The course and result of a run on a copy. If it does not start, its preview was refused. */
 export type RehearsedRun = Awaited<ReturnType<typeof runIn>>;
 
 /**

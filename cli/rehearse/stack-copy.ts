@@ -43,6 +43,8 @@ const environmentOf = (
     // Nobody knows it, so that the copy holds no secret that anybody can read.
     PULUMI_CONFIG_PASSPHRASE: randomBytes(24).toString("base64url"),
     PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS: "true",
+    // A preview prints an event on each line, as an update does.
+    PULUMI_ENABLE_STREAMING_JSON_PREVIEW: "true",
     XDG_CACHE_HOME: cache,
     // Later runs reuse what the first one compiled, and several run in parallel.
     NODE_COMPILE_CACHE: join(cache, "node"),
@@ -105,13 +107,13 @@ export class CopiedStack {
   /**
    * Runs Pulumi on the copy, in the folder of the program.
    *
-   * @param onLine gets each line; the output is then not kept
+   * @param onLine gets each line; the output is not kept
    */
-  pulumi(args: readonly string[], onLine?: (line: string) => void): Promise<Ended> {
+  pulumi(args: readonly string[], onLine: (line: string) => void): Promise<Ended> {
     const { place, env, names } = this.original.stack;
     const words = [...args, "--stack", names.stack, "--config-file", this.#configFile];
-    const streamed = onLine ? { onLine, isStreamed: true as const } : {};
-    return this.#run(words, resolve(place.folder, env.PULUMI_OPTION_CWD ?? "."), streamed);
+    const folder = resolve(place.folder, env.PULUMI_OPTION_CWD ?? ".");
+    return this.#run(words, folder, { onLine, isStreamed: true });
   }
 
   /**
