@@ -30,7 +30,9 @@ export const rehearse = async (options: RehearseOptions & StackOptions): Promise
     );
   const steps = doneSteps(run, original);
   const documents = { state: original.document, preview: { steps } };
-  const { totalSeconds } = forecast(operation, documents, conditions);
+  const { totalSeconds } = run.starts
+    ? forecast(operation, documents, conditions)
+    : { totalSeconds: 0 };
   const isUnfinished = Boolean(deployment.pending_operations?.length);
   return {
     ...{ operation, ...stack.names, plan: conditions.plan, parallel: conditions.parallel },
