@@ -18,13 +18,7 @@ import type {
 } from "../../provider/lifecycle/stack-states.js";
 import { projectFile } from "./project-files.js";
 import { isListedAs, mayBe, type PulumiPlace, queryPulumi, stacksIn } from "./pulumi-queries.js";
-import {
-  type PendingOperation,
-  resourcesInState,
-  type StackExport,
-  type StateResource,
-  stackExportIn,
-} from "./stack-documents.js";
+import type { PendingOperation, StackExport, StateResource } from "./stack-documents.js";
 
 const kindOf = ({ type }: StateResource): string | undefined => kindOfToken(type);
 
@@ -100,7 +94,7 @@ const namesIn = ([first]: readonly StateResource[]): Pick<StackState, "name" | "
  * @param stack the stack's name in the CLI. Default: its short name
  */
 export const stackStateOf = (document: StackExport, own: boolean, stack?: string): StackState => {
-  const resources = resourcesInState(document);
+  const resources = document.deployment.resources ?? [];
   const pending = document.deployment.pending_operations ?? [];
   const staying = resources.filter((resource) => !resource.delete);
   const leaving = resources.filter((resource) => resource.delete);
@@ -195,7 +189,11 @@ export const exportState = async (
   secrets?: "clear",
 ): Promise<{ readonly document: StackExport } | { readonly reason: string }> => {
   const options = secrets === "clear" ? ["--show-secrets"] : [];
-  const answer = await queryPulumi(place, ["stack", "export", ...options]);
+  // A provider's process loads what reads the state while Pulumi writes it.
+  const [answer, { stackExportIn }] = await Promise.all([
+    queryPulumi(place, ["stack", "export", ...options]),
+    import("./stack-documents.js"),
+  ]);
   if ("reason" in answer) return answer;
   const document = stackExportIn(answer.text);
   return document ? { document } : { reason: "pulumi stack export printed no stack state" };
