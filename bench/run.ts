@@ -8,23 +8,26 @@ import { measureOverhead } from "./overhead.js";
 import { measurePacing } from "./pacing.js";
 import { measureRealTime } from "./real-time.js";
 
-const options = {
-  "no-engine": { type: "boolean", default: false },
-  redis: { type: "string" },
-} as const;
+const options = { redis: { type: "string" } } as const;
 
-/** Measures everything, one part after the other, so that none disturbs another. */
+/** Measures the named parts or everything, one part after the other, so that none disturbs another. */
 const main = async (args: readonly string[]): Promise<void> => {
-  const wanted = parseArgs({ args: [...args], options }).values;
+  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   const { signal, release } = interruption();
-  const print = (lines: readonly string[]) => console.log(`${lines.join("\n")}\n`);
+  const parts = {
+    pacing: measurePacing,
+    "real-time": () => measureRealTime(values.redis),
+    overhead: measureOverhead,
+    loading: measureLoading,
+    engine: () => measureEngine(signal),
+  };
   try {
-    print(await measurePacing());
-    print(await measureRealTime(wanted.redis));
-    print(await measureOverhead());
-    print(measureLoading());
-    if (!wanted["no-engine"]) print(await measureEngine(signal));
-    print([`${availableParallelism()} cores, Node ${process.versions.node}; see docs/bench.md.`]);
+    for (const [name, measure] of Object.entries(parts))
+      if (positionals.length === 0 || positionals.includes(name))
+        console.log(`${(await measure()).join("\n")}\n`);
+    console.log(
+      `${availableParallelism()} cores, Node ${process.versions.node}; see docs/bench.md.`,
+    );
   } finally {
     release();
   }

@@ -16,20 +16,15 @@ interface HttpCall {
 
 let pool: Pool | undefined;
 
-const objectIn = (text: string): JsonObject => {
-  const value: unknown = text === "" ? {} : JSON.parse(text);
-  return isObject(value) ? value : {};
-};
-
 const answerTo = ({ method, url, headers, body }: HttpCall): Promise<JsonObject> =>
   new Promise((resolve, reject) => {
     const { origin, pathname, search } = new URL(url);
     const chunks: Buffer[] = [];
     let status = 0;
-    const sent = { path: pathname + search, method, headers: { ...headers } };
+    const call = { path: pathname + search, method, headers: { ...headers }, body: body ?? null };
     // The emulator issues the tokens, too.
     pool ??= new Pool(origin, { connections: 8 });
-    pool.dispatch(body === undefined ? sent : { ...sent, body }, {
+    pool.dispatch(call, {
       onRequestStart: () => undefined,
       onResponseStart: (_controller, code) => {
         status = code;
@@ -39,7 +34,8 @@ const answerTo = ({ method, url, headers, body }: HttpCall): Promise<JsonObject>
       },
       onResponseEnd: () => {
         const text = Buffer.concat(chunks).toString("utf8");
-        if (status < 300) resolve(objectIn(text));
+        const value: unknown = text === "" ? {} : JSON.parse(text);
+        if (status < 300) resolve(isObject(value) ? value : {});
         else reject(new Error(`${method} ${pathname}: ${status} ${text}`));
       },
       onResponseError: (_controller, error) => reject(error),
@@ -72,10 +68,10 @@ const authorized = async (
 ): Promise<JsonObject> => {
   token ??= fetchToken();
   const headers = { authorization: `Bearer ${await token}`, accept: "application/json" };
-  const call = { method, url: setting("BASE_URL") + path };
-  if (!body) return answerTo({ ...call, headers });
-  const json = { ...headers, "content-type": "application/json" };
-  return answerTo({ ...call, headers: json, body: JSON.stringify(body) });
+  const call = { method, url: setting("BASE_URL") + path, headers };
+  if (!body) return answerTo(call);
+  const sent = { ...headers, "content-type": "application/json" };
+  return answerTo({ ...call, headers: sent, body: JSON.stringify(body) });
 };
 
 const itemsOf = (body: JsonObject): readonly JsonObject[] => {
@@ -95,6 +91,11 @@ const readList = async (collection: string): Promise<ReadonlyMap<string, JsonObj
     if (objects.size >= countOf(body)) return objects;
     body = await authorized("GET", `/${collection}?$pagenum=${page}&$pagesize=75`);
   }
+};
+
+/** A provider for what tells the objects of one state from those of others. */
+export const owner = {
+  create: async () => ({ id: "sameCalls/bench/0123456789abcdef", outs: {} }),
 };
 
 /** A provider for the objects of a collection, as the engine calls it. */
