@@ -78,30 +78,19 @@ const projectEnvironment = (folder: string, cli: PulumiCli, emulator: Emulator) 
   CONVERSATION_SCOPE: defaultScopes.join(" "),
 });
 
-/** One of the programs in its own folder, with its own backend and emulator. */
-interface BenchProject {
-  readonly emulator: Emulator;
-  /**
-   * Runs the CLI on the project's one stack, and returns the seconds that it took.
-   *
-   * @throws Error with the last lines of a command that failed
-   */
-  readonly time: (args: readonly string[]) => Promise<number>;
-  /** Seconds of each command, the best of all turns: other work on the machine only ever slows down. */
-  readonly best: Map<string, number>;
-}
-
 const shownLines = 15;
 
+/** One of the programs in its own folder, with its own backend and emulator. */
 const openProject = async (
   folder: string,
   program: keyof typeof programs,
   cli: PulumiCli,
   signal: AbortSignal,
-): Promise<BenchProject> => {
+) => {
   writeProject(folder, program);
   const emulator = await startEmulator({ plan: "none" });
   const env = projectEnvironment(folder, cli, emulator);
+  /** Runs the CLI on the project's one stack, and returns the seconds that it took. */
   const time = async (args: readonly string[]): Promise<number> => {
     const all = [...args, "--stack", "bench", "--non-interactive", "--color", "never"];
     const start = performance.now();
@@ -109,8 +98,11 @@ const openProject = async (
     if (ended.code === 0) return (performance.now() - start) / 1000;
     throw new Error(`pulumi ${args[0]} failed:\n${ended.lastLines.slice(-shownLines).join("\n")}`);
   };
-  return { emulator, time, best: new Map() };
+  // The best of all turns: other work on the machine only ever slows down.
+  return { emulator, time, best: new Map<string, number>() };
 };
+
+type BenchProject = Awaited<ReturnType<typeof openProject>>;
 
 const turns = 3;
 

@@ -9,14 +9,12 @@ import { Pool } from "undici";
 import { textTable } from "../cli/terminal/columns.js";
 import { systemClock } from "../provider/kernel/clock.js";
 import { pacedCalls, sharedBuckets } from "../provider/pacing/pacer.js";
+import type { EndpointLimit } from "../provider/pacing/plan-rates.js";
 import type { HttpResponse } from "../provider/service/transport.js";
 import { TrueBucket } from "./true-bucket.js";
 
 /** Calls of one endpoint that nobody else uses, by one or several processes. */
-interface Case {
-  /** Calls per second of the endpoint, and how many its bucket holds. */
-  readonly rate: number;
-  readonly burst: number;
+interface Case extends EndpointLimit {
   /** Calls of all processes together. */
   readonly calls: number;
   readonly processes: number;
@@ -36,10 +34,8 @@ const cases: readonly Case[] = [
 ];
 
 /** What one process does: its part of the calls of a case. */
-interface Task {
+interface Task extends EndpointLimit {
   readonly url: string;
-  readonly rate: number;
-  readonly burst: number;
   readonly calls: number;
   readonly cacheFolder: string;
   readonly redisUrl?: string | undefined;

@@ -7,77 +7,69 @@ import { isObject, type JsonObject } from "../provider/kernel/json.js";
  * for each object. No marks, rules, pacing, repeats, or messages: not for real use.
  */
 
-interface HttpCall {
-  readonly method: "GET" | "POST" | "DELETE";
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
+type Method = "GET" | "POST" | "DELETE";
 
 let pool: Pool | undefined;
 
-const answerTo = ({ method, url, headers, body }: HttpCall): Promise<JsonObject> =>
+const send = (
+  method: Method,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string | null = null,
+): Promise<JsonObject> =>
   new Promise((resolve, reject) => {
     const { origin, pathname, search } = new URL(url);
     const chunks: Buffer[] = [];
     let status = 0;
-    const call = { path: pathname + search, method, headers: { ...headers }, body: body ?? null };
     // The emulator issues the tokens, too.
     pool ??= new Pool(origin, { connections: 8 });
-    pool.dispatch(call, {
-      onRequestStart: () => undefined,
-      onResponseStart: (_controller, code) => {
-        status = code;
+    pool.dispatch(
+      { path: pathname + search, method, headers: { ...headers }, body },
+      {
+        onRequestStart: () => undefined,
+        onResponseStart: (_controller, code) => {
+          status = code;
+        },
+        onResponseData: (_controller, chunk) => {
+          chunks.push(chunk);
+        },
+        onResponseEnd: () => {
+          const text = Buffer.concat(chunks).toString("utf8");
+          const value: unknown = text === "" ? {} : JSON.parse(text);
+          if (status < 300) resolve(isObject(value) ? value : {});
+          else reject(new Error(`${method} ${pathname}: ${status} ${text}`));
+        },
+        onResponseError: (_controller, error) => reject(error),
       },
-      onResponseData: (_controller, chunk) => {
-        chunks.push(chunk);
-      },
-      onResponseEnd: () => {
-        const text = Buffer.concat(chunks).toString("utf8");
-        const value: unknown = text === "" ? {} : JSON.parse(text);
-        if (status < 300) resolve(isObject(value) ? value : {});
-        else reject(new Error(`${method} ${pathname}: ${status} ${text}`));
-      },
-      onResponseError: (_controller, error) => reject(error),
-    });
+    );
   });
 
 const setting = (name: string): string => process.env[`CONVERSATION_${name}`] ?? "";
 
 const fetchToken = async (): Promise<string> => {
-  const answer = await answerTo({
-    method: "POST",
-    url: setting("TOKEN_URL"),
-    headers: { "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams({
-      grant_type: "client_credentials",
-      scope: setting("SCOPE"),
-      client_id: setting("CLIENT_ID"),
-      client_secret: setting("CLIENT_SECRET"),
-    }).toString(),
+  const form = new URLSearchParams({
+    grant_type: "client_credentials",
+    scope: setting("SCOPE"),
+    client_id: setting("CLIENT_ID"),
+    client_secret: setting("CLIENT_SECRET"),
   });
-  return String(answer.access_token);
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  return String((await send("POST", setting("TOKEN_URL"), headers, `${form}`)).access_token);
 };
 
 let token: Promise<string> | undefined;
 
-const authorized = async (
-  method: HttpCall["method"],
-  path: string,
-  body?: JsonObject,
-): Promise<JsonObject> => {
+const authorized = async (method: Method, path: string, body?: JsonObject): Promise<JsonObject> => {
   token ??= fetchToken();
   const headers = { authorization: `Bearer ${await token}`, accept: "application/json" };
-  const call = { method, url: setting("BASE_URL") + path, headers };
-  if (!body) return answerTo(call);
-  const sent = { ...headers, "content-type": "application/json" };
-  return answerTo({ ...call, headers: sent, body: JSON.stringify(body) });
+  const url = setting("BASE_URL") + path;
+  if (!body) return send(method, url, headers);
+  const json = { ...headers, "content-type": "application/json" };
+  return send(method, url, json, JSON.stringify(body));
 };
 
-const itemsOf = (body: JsonObject): readonly JsonObject[] => {
-  const list = Object.values(body).find((value) => Array.isArray(value)) ?? [];
-  return Array.isArray(list) ? list.filter(isObject) : [];
-};
+const itemsOf = (body: JsonObject): readonly JsonObject[] =>
+  Object.values(body).flatMap((value) => (Array.isArray(value) ? value.filter(isObject) : []));
 
 const countOf = ({ paginationInfo }: JsonObject): number =>
   isObject(paginationInfo) ? Number(paginationInfo.count) : 0;
@@ -94,17 +86,12 @@ const readList = async (collection: string): Promise<ReadonlyMap<string, JsonObj
 };
 
 /** A provider for what tells the objects of one state from those of others. */
-export const owner = {
-  create: async () => ({ id: "sameCalls/bench/0123456789abcdef", outs: {} }),
-};
+export const owner = { create: async () => ({ id: "sameCalls/bench/0123456789abcdef", outs: {} }) };
 
 /** A provider for the objects of a collection, as the engine calls it. */
 export const sameCalls = (collection: string) => {
   let list: ReturnType<typeof readList> | undefined;
-  const listed = () => {
-    list ??= readList(collection);
-    return list;
-  };
+  const listed = () => (list ??= readList(collection));
   return {
     create: async (inputs: JsonObject) => {
       await listed();
