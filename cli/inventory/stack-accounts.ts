@@ -103,10 +103,13 @@ export const openAccounts = async (
 export const isOurType = (type: string): boolean =>
   tokenParts(type)?.door === "dynamic" || definitionOfType(type) !== undefined;
 
-/** The accounts that the resources of a state use, those under way included; none if it holds nothing of ours. */
+/**
+ * The accounts that the resources of a state use, those under way included. An `Ownership` makes no
+ * calls, and so uses none.
+ */
 export const accountsIn = ({ deployment }: StackExport): readonly AccountName[] => {
   const pending = (deployment.pending_operations ?? []).map(({ resource }) => resource);
   const all = [...(deployment.resources ?? []), ...pending];
-  const ours = all.filter(({ type }) => isOurType(type));
+  const ours = all.filter(({ type }) => definitionOfType(type));
   return [...new Set(ours.map(accountIn))];
 };

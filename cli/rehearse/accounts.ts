@@ -38,8 +38,8 @@ export const accountNames = ({
   });
   const spelled = entries.flatMap(({ profile }) => profile ?? []);
   const inConfig = entries.filter(({ setting }) => setting === "baseUrl");
-  const inVariables = Object.keys(stack.env).flatMap((name) => {
-    const [found, word] = variableOf.exec(name) ?? [];
+  const inVariables = Object.entries(stack.env).flatMap(([name, address]) => {
+    const [found, word] = (address && variableOf.exec(name)) || [];
     if (!found || word === undefined) return found ? [undefined] : [];
     return [spelled.find((profile) => wordOf(profile) === word) ?? word.toLowerCase()];
   });

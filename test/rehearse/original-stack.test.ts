@@ -2,6 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { accountNames } from "../../cli/rehearse/accounts.js";
 import { configWithoutWaysOut, withoutWaysOut } from "../../cli/rehearse/original-stack.js";
+import type { JsonObject } from "../../provider/kernel/json.js";
+import { typeToken } from "../../provider/kernel/pulumi.js";
 import { describeSettings, readSettings } from "../../provider/service/settings.js";
 
 const stackWith = (env: NodeJS.ProcessEnv, config: Readonly<Record<string, string>>) => ({
@@ -62,4 +64,15 @@ test("a profile has the name of its configuration, where the environment gives i
   expect(accountNames(stackWith({ CONVERSATION_BASE_URL: "a", ...env }, {}))).toEqual([
     ...[undefined, "my_eu", "us"],
   ]);
+});
+
+test("a stack whose objects all have a profile needs no account without one", () => {
+  const resourceOf = (kind: string, inputs: JsonObject) => {
+    const type = typeToken(kind);
+    return { urn: `urn:pulumi:prod::shop::${type}::it`, type, inputs };
+  };
+  const resources = [resourceOf("Ownership", {}), resourceOf("Channel", { profile: "us" })];
+  const document = { version: 3, deployment: { resources } };
+  const original = stackWith({ CONVERSATION_BASE_URL: "" }, {});
+  expect(accountNames({ ...original, document })).toEqual(["us"]);
 });
