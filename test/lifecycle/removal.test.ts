@@ -77,6 +77,22 @@ test("of two resources with one object that one process deletes, the second dele
   expect(await hub.objects("channels")).toEqual([]);
 });
 
+test("the old half of an interrupted replacement leaves the object to the new one", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  const half = { kind: "Channel", id, owner: String(state.owner) } as const;
+  hub.nextRun([half, { ...half, leaving: true }]);
+  await hub.of("Channel").delete(id, state);
+  expect(await hub.objects("channels")).toHaveLength(1);
+});
+
+test("what a program that cannot be seen may be replacing is not deleted without the state", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  const session = async () => ({ service: hub.service, settings: settingsOf(hub.emulator) });
+  const run = createRun(session, { hidesReplacements: async () => true });
+  await expect(lifecycle(channel, run).delete(id, state)).rejects.toThrow("Nothing was deleted.");
+  expect(await hub.objects("channels")).toHaveLength(1);
+});
+
 test("an import that no run has checked keeps no object from its deletion", async () => {
   const { id, state } = await make("Channel", kiosk());
   const imported = { kind: "Channel", id, owner: "shop/prod/0123456789abcdef/other" } as const;
