@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { naturalKey } from "../../provider/definition/kinds.js";
+import { markFor, markOf, markText } from "../../provider/lifecycle/resource.js";
+import { channel } from "../../provider/resources/channel.js";
 import { resources } from "../../provider/resources/index.js";
-import { type Emulated, emulated, type Held } from "../support/emulated.js";
+import { asBody, type Emulated, emulated, type Held } from "../support/emulated.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
-import { stepsOn } from "./steps.js";
+import { kiosk, stepsOn } from "./steps.js";
 
 type Json = Record<string, unknown>;
 
@@ -88,4 +90,16 @@ describe.each(ways)("%s", (_, environment, without) => {
       expect((await make(kind, { ...made.inputs, adopt: made.id })).id).toBe(made.id);
     }
   });
+});
+
+test("where marks are off, one of this stack is still no part of a description", async () => {
+  hub = await emulated({}, { CONVERSATION_OWNERSHIP_MARK: "none" });
+  const inputs = kiosk({ description: "Old" });
+  const { id, state } = await make("Channel", inputs);
+  const mark = markFor(markOf("Channel", String(inputs.owner)), "0tp9r9gagf5", inputs.type);
+  const description = `New ${markText(mark)}`;
+  const live = await hub.service.read(channel, id);
+  await hub.service.replace(channel, id, { ...asBody(live), description });
+  hub.nextRun();
+  expect((await hub.of("Channel").read(id, state)).inputs).toMatchObject({ description: "New" });
 });
