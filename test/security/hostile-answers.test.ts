@@ -34,11 +34,12 @@ afterEach(async () => {
 /** Every operation on an object that is there, each in a run of its own; gives the failures. */
 const actsOn = async (entry: Held): Promise<Error[]> => {
   const { form, id, state } = entry;
+  const { created: _, modified: __, ...inputs } = state;
   const acts: (() => Promise<unknown>)[] = [
     () => stage.of(form.definition.kind).read(id, state),
     () => stage.of(form.definition.kind).read(id, { __provider: "pointer" }),
     () => life.change(stage.run(), entry, { description: "changed" }),
-    () => new Life(life.ownership, life.word).create(stage.run(), form, state),
+    () => new Life(life.ownership, life.word).create(stage.run(), form, inputs),
   ];
   const failures: Error[] = [];
   for (const act of acts) {
