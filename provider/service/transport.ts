@@ -1,6 +1,6 @@
 /// <reference path="./undici-parts.d.ts" />
 
-import type { Dispatcher, EnvHttpProxyAgent } from "undici";
+import type { Agent, Dispatcher, EnvHttpProxyAgent } from "undici";
 import type { Clock } from "../kernel/clock.js";
 import {
   ConversationError,
@@ -213,16 +213,16 @@ export const openDispatcher = async (
 };
 
 /**
- * Only this class of the HTTP client: the whole client takes twice as long to load (measured). A
- * tunnel through a proxy needs methods that only the whole client adds.
+ * Without a proxy, only this class of the HTTP client, because the whole client takes twice as long
+ * to load (measured), and the other class looks for a proxy at every call.
  */
-const loadAgent = async (isProxied: boolean): Promise<typeof EnvHttpProxyAgent> => {
+const loadAgent = async (isProxied: boolean): Promise<typeof EnvHttpProxyAgent | typeof Agent> => {
   if (isProxied) return (await import("undici")).EnvHttpProxyAgent;
   try {
-    return (await import("undici/lib/dispatcher/env-http-proxy-agent.js")).default;
+    return (await import("undici/lib/dispatcher/agent.js")).default;
   } catch {
     // Another release may have it elsewhere.
-    return (await import("undici")).EnvHttpProxyAgent;
+    return (await import("undici")).Agent;
   }
 };
 
