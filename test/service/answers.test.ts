@@ -1,6 +1,9 @@
+import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { join } from "node:path";
+import { createServer as createTlsServer } from "node:tls";
 import fc from "fast-check";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { connectService } from "../../provider/service/connect.js";
 import { httpTransport, type Timer } from "../../provider/service/transport.js";
@@ -196,6 +199,30 @@ test("this machine is reached without the proxy", async () => {
   const response = await transport.send({ method: "GET", url: `${baseUrl}/channels`, headers: {} });
   await transport.close();
   expect(response.text).toBe('{"via":"nothing"}');
+});
+
+test("no variable turns the check of the service's certificate off", async () => {
+  const pem = (name: string) =>
+    readFileSync(join(__dirname, "..", "pacing", "support", `${name}.pem`), "utf8");
+  const received: string[] = [];
+  const server = createTlsServer({ cert: pem("certificate"), key: pem("key") }, (socket) => {
+    socket
+      .on("error", () => {})
+      .once("data", (piece) => {
+        received.push(String(piece));
+        socket.destroy();
+      });
+  });
+  const { port } = new URL(await listenHere(server));
+  onTestFinished(() => closeServer(server));
+  vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const transport = httpTransport();
+  const url = `https://127.0.0.1:${port}/channels`;
+  const failure = await failureOf(transport.send({ method: "GET", url, headers: {} }));
+  await transport.close();
+  expect(failure).toMatchObject({ sent: false, cause: { code: "DEPTH_ZERO_SELF_SIGNED_CERT" } });
+  expect(received).toEqual([]);
 });
 
 test.each(["not an address", "ftp://proxy.example.com", "::", "http://user:hunter2@[x"])(
