@@ -64,8 +64,6 @@ const environment = (
   return {
     ...environmentFor(cli, isolatedEnvironment(process.env)),
     ...lightRun(process.env),
-    // What one run has compiled, the next one need not.
-    NODE_COMPILE_CACHE: join(temporary, "node"),
     // What Pulumi leaves behind when it is killed disappears with the folder.
     TMPDIR: temporary,
     TMP: temporary,

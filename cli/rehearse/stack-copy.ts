@@ -35,7 +35,6 @@ const environmentOf = (
   folder: string,
 ): NodeJS.ProcessEnv => {
   const direct = ["127.0.0.1", env.NO_PROXY ?? env.no_proxy].filter(Boolean).join(",");
-  const cache = join(folder, "cache");
   return {
     ...withoutWaysOut(env),
     ...lightRun(env),
@@ -45,9 +44,7 @@ const environmentOf = (
     PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS: "true",
     // A preview prints an event on each line, as an update does.
     PULUMI_ENABLE_STREAMING_JSON_PREVIEW: "true",
-    XDG_CACHE_HOME: cache,
-    // Later runs reuse what the first one compiled, and several run in parallel.
-    NODE_COMPILE_CACHE: join(cache, "node"),
+    XDG_CACHE_HOME: join(folder, "cache"),
     NO_PROXY: direct,
     no_proxy: direct,
     ...variables,
