@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { connectService } from "../../provider/service/connect.js";
-import { httpTransport, type Timer } from "../../provider/service/transport.js";
+import { connectionFault, httpTransport, type Timer } from "../../provider/service/transport.js";
 import { closeServer, listenHere, portOf } from "../support/loopback-server.js";
 import { calls } from "./support/calls.js";
 import { JumpingClock } from "./support/clocks.js";
@@ -221,8 +221,16 @@ test("no variable turns the check of the service's certificate off", async () =>
   const url = `https://127.0.0.1:${port}/channels`;
   const failure = await failureOf(transport.send({ method: "GET", url, headers: {} }));
   await transport.close();
-  expect(failure).toMatchObject({ sent: false, cause: { code: "DEPTH_ZERO_SELF_SIGNED_CERT" } });
+  const cause = { code: "DEPTH_ZERO_SELF_SIGNED_CERT" };
+  expect(failure).toMatchObject({ sent: false, cause });
+  expect(connectionFault({ cause, sent: false }, url).details).toEqual({ permanent: true });
   expect(received).toEqual([]);
+});
+
+test("a failure of several addresses of a host names the code of one", () => {
+  const cause = new AggregateError([Object.assign(new Error("no"), { code: "ECONNREFUSED" })]);
+  const { text } = connectionFault({ cause, sent: false }, "https://hub.example.com/");
+  expect(text).toContain("no connection to hub.example.com (ECONNREFUSED)");
 });
 
 test.each(["not an address", "ftp://proxy.example.com", "::", "http://user:hunter2@[x"])(
