@@ -1,7 +1,8 @@
 import type { Field, Fields } from "../../provider/definition/define.js";
-import { fieldsByWireName, holdsSecret, membersOf } from "../../provider/definition/fields.js";
+import { holdsSecret, membersOf } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import type { Switches } from "../service/switches.js";
+import { fieldsInJson } from "./validate.js";
 
 /** Text that replaces values that are or might be secret. */
 export const mask = "********";
@@ -52,11 +53,11 @@ const hideValue = (field: Field, value: unknown, way: Way): unknown => {
 const ownMembers = ["id", "created", "modified"];
 
 const hideMembers = (fields: Fields, values: JsonObject, way: Way): JsonObject => {
-  const byWire = fieldsByWireName(fields);
+  const byName = fieldsInJson(fields);
   const isBesideSecret = way === "strict" && Object.values(fields).some(holdsSecret);
   return objectOf(
     Object.entries(values).map(([name, value]) => {
-      const [, field] = byWire.get(name) ?? [];
+      const field = byName.get(name);
       if (field) return [name, hideValue(field, value, way)];
       return [name, isBesideSecret && !ownMembers.includes(name) ? mask : value];
     }),

@@ -11,7 +11,7 @@ import {
   type NumberField,
   type TextField,
 } from "../../provider/definition/define.js";
-import { fieldsByWireName, membersOf } from "../../provider/definition/fields.js";
+import { membersOf } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
 import { HttpError } from "../http/exchange.js";
 import type { Switches } from "../service/switches.js";
@@ -203,6 +203,10 @@ const checkNames = (
     if (!isKnown(name)) errors.at(name.slice(0, 100)).report("unknown");
 };
 
+/** Returns fields by their names in the service's JSON. */
+export const fieldsInJson = (fields: Fields): ReadonlyMap<string, Field> =>
+  new Map(Object.entries(fields).map(([name, field]) => [field.wire ?? name, field]));
+
 /** Checks values, each against its field, and returns them in the form to store. */
 class Validator {
   constructor(private readonly switches: Switches) {}
@@ -213,9 +217,9 @@ class Validator {
     values: JsonObject,
     errors: ValidationErrors,
   ): JsonObject {
-    const known = fieldsByWireName(fields);
+    const known = fieldsInJson(fields);
     const needed = neededMember(rule, values);
-    const checked: [string, unknown][] = [...known].map(([name, [, field]]) => {
+    const checked: [string, unknown][] = [...known].map(([name, field]) => {
       const value = values[name];
       const isRequired = field.required || name === needed;
       if (value !== undefined && !(value === null && isRequired))

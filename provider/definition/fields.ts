@@ -34,7 +34,7 @@ export const wireName = (name: string, field: Field): string => field.wire ?? na
 const known = new WeakMap<Fields, ReadonlyMap<string, readonly [name: string, field: Field]>>();
 
 /** Returns fields and their names in a program, keyed by their names in the service's JSON. */
-export const fieldsByWireName = (
+const fieldsByWireName = (
   fields: Fields,
 ): ReadonlyMap<string, readonly [name: string, field: Field]> => {
   const before = known.get(fields);
@@ -375,6 +375,12 @@ export const changeFieldSecrets = (
   };
   return changeMembers(fields, values, inside);
 };
+
+/** Returns values without the placeholders for secrets that nobody knows, or not yet. */
+export const withoutPlaceholders = (fields: Fields, values: JsonObject): JsonObject =>
+  changeFieldSecrets(fields, values, (secret) =>
+    secret === undisclosed || secret === unknownValue ? undefined : secret,
+  );
 
 /** Returns values with every secret undisclosed, so that they can be written to a file. */
 export const withoutSecrets = (fields: Fields, values: JsonObject): JsonObject =>

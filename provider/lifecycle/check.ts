@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { changesOf, changeText, isThere } from "../definition/changes.js";
+import { changesOf, changeText } from "../definition/changes.js";
 import {
   addedMembers,
   changeFieldSecrets,
@@ -82,6 +82,7 @@ const check = async (
   const settings = isChanged && checkSettings(run, properties.profile);
   if (isChanged) warnOfMissingSecrets(resource);
   const reasons = [
+    ...addedMembers.flatMap((name) => ((news[name] ?? null) === null ? [] : [setByService(name)])),
     ...findNamesake(resource),
     ...findViolations(resource, news, old),
     ...(settings ? settings.reasons : []),
@@ -208,29 +209,40 @@ const checkSettings = (
  * @param old the inputs in the state; undefined for a resource that does not exist yet
  */
 export const findViolations = (
-  { definition, run, properties, known }: Resource,
+  resource: Resource,
   news: JsonObject,
   old?: Properties,
 ): readonly string[] => {
+  const { definition, run, properties, known } = resource;
   const { kind, rule } = definition;
   const options = [...optionViolations(news), ...moveViolations(old, properties)];
-  // With the secrets that this process can see, so that they are checked, too.
-  const seen = seenSecrets(run);
-  const values = changeFieldSecrets(definition.fields, properties.fields, (secret) =>
-    withEnvironmentSecrets(secret, seen),
-  );
+  const values = seenValues(resource);
   // The ID of another resource of the program reveals its kind before the service does.
   const holderOf = (id: string) => {
     const holder = run.decisions.holders.get(id);
     return holder && { kind: holder.kind, label: labelOf(holder) };
   };
-  const misplaced = findMisplacedSecrets({ definition, properties });
+  const misplaced = findMisplacedSecrets(resource);
   // No other rule says something about a misplaced secret.
   const fields = fieldViolations({ kind, rule, fields: known }, values, holderOf).filter(
     ({ path }) => misplaced.every((each) => each.path !== path),
   );
   return [...fields, ...options, ...misplaced].map(
     ({ path, rule: broken }) => `${path || kind} ${broken}`,
+  );
+};
+
+/** The fields with the secrets that this process can see, so that they are checked, too. */
+const seenValues = ({
+  definition,
+  run,
+  properties: { fields },
+  environmentSecrets,
+}: Resource): JsonObject => {
+  if (environmentSecrets.length === 0) return fields;
+  const seen = seenSecrets(run);
+  return changeFieldSecrets(definition.fields, fields, (secret) =>
+    withEnvironmentSecrets(secret, seen),
   );
 };
 
@@ -241,9 +253,9 @@ export const findViolations = (
 const findMisplacedSecrets = ({
   definition,
   properties,
-}: Pick<Resource, "definition" | "properties">): readonly Violation[] => {
-  // Few programs have any: the others need no walk.
-  if (environmentSecretsIn(properties.fields).length === 0) return [];
+  environmentSecrets,
+}: Resource): readonly Violation[] => {
+  if (environmentSecrets.length === 0) return [];
   return valuesIn(definition.fields, properties.fields)
     .filter(({ field, value }) => !field.secret && typeof value === "string")
     .filter(({ value }) => environmentSecretsIn(value).length > 0)
@@ -269,15 +281,15 @@ const unless = (holds: boolean, path: string, rule: string): Violation[] =>
 const isProfile = (profile: unknown): boolean =>
   typeof profile === "string" && /^[A-Za-z][\w-]{0,63}$/.test(profile);
 
+const setByService = (name: string): string =>
+  `${name} is set by the service. To take over an existing object, set adopt to its ID`;
+
 /** The options that every resource takes besides the fields of its kind. */
-const optionViolations = (news: JsonObject): readonly Violation[] => {
-  const { adopt, eraseHidden, profile } = news;
+const optionViolations = ({ adopt, eraseHidden, profile }: JsonObject): readonly Violation[] => {
   const isFlag = (value: unknown) => !isKnown(value) || typeof value === "boolean";
   const isAdoptable = isFlag(adopt) || isId(adopt);
   const isNamed = !isKnown(profile) || isProfile(profile);
-  const byService = "is set by the service. To take over an existing object, set adopt to its ID";
   return [
-    ...addedMembers.flatMap((name) => unless(!isThere(news[name]), name, byService)),
     ...unless(isAdoptable, "adopt", "must be true or the ID of the object to adopt"),
     ...unless(isFlag(eraseHidden), "eraseHidden", "must be true or false"),
     ...unless(
@@ -301,10 +313,8 @@ const moveViolations = (old: Properties | undefined, { profile }: Properties): V
 
 /** A preview continues without variables that are not set. */
 const warnOfMissingSecrets = (resource: Resource): void => {
-  const { run, definition, name, properties } = resource;
-  const seen = seenSecrets(run);
-  const missing = environmentSecretsIn(properties.fields).filter((secret) => !seen(secret));
-  for (const secret of missing) {
+  const { run, definition, name, environmentSecrets } = resource;
+  for (const secret of environmentSecrets.filter((each) => !seenSecrets(run)(each))) {
     const about = [definition.kind, shownName(resource, name) ?? ""].join(" ").trim();
     run.notify?.(
       `${about}: ${missingText(secret)}. The preview continues without it; pulumi up will fail.`,

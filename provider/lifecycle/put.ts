@@ -1,16 +1,10 @@
 import { managedFields } from "../definition/changes.js";
-import { changeFieldSecrets, secretTexts } from "../definition/fields.js";
+import { secretTexts, withoutPlaceholders } from "../definition/fields.js";
 import { sameFieldsMeaning } from "../definition/meaning.js";
 import { bodyOf, fieldsFromWire, isMissing, writtenOver } from "../definition/wire.js";
 import { ConversationError } from "../kernel/errors.js";
 import { filledText, isObject, type JsonObject, withoutUndefined } from "../kernel/json.js";
-import {
-  environmentSecretsIn,
-  missingText,
-  seenSecrets,
-  undisclosed,
-  withEnvironmentSecrets,
-} from "../kernel/pulumi.js";
+import { missingText, seenSecrets, withEnvironmentSecrets } from "../kernel/pulumi.js";
 import { isUnclear } from "../service/collections.js";
 import type { WireObject } from "../service/lists.js";
 import { settingLabel } from "../service/settings.js";
@@ -53,9 +47,7 @@ export const desiredObject = (
   { serial, description: former }: ObjectSoFar,
 ): DesiredObject => {
   const { definition, mark, name, properties } = declared;
-  const fields = changeFieldSecrets(definition.fields, properties.fields, (secret) =>
-    secret === undisclosed ? undefined : secret,
-  );
+  const fields = withoutPlaceholders(definition.fields, properties.fields);
   const given = filledText(fields.description) ?? readMark(former).description;
   const isMarked = hasRoom(declared, given);
   const suffix = mark && isMarked ? markText(markFor(mark, serial, name)) : undefined;
@@ -87,6 +79,7 @@ export const holdsFields = (
  * @throws ConversationError `SETTINGS_MISSING`
  */
 export const asWritten = <R extends Resource>(resource: R): R => {
+  if (resource.environmentSecrets.length === 0) return resource;
   const seen = seenSecrets(resource.run);
   const { properties } = resource;
   const fields = withEnvironmentSecrets(properties.fields, (secret) => {
@@ -105,9 +98,10 @@ export const asWritten = <R extends Resource>(resource: R): R => {
  * secret, the value of that version is unknown, so its placeholder remains.
  */
 const lastWritten = <R extends Resource>(before: R, now: Resource): R => {
+  if (before.environmentSecrets.length === 0) return before;
   const seen = seenSecrets(now.run);
   const { properties } = before;
-  const declared = new Set(environmentSecretsIn(now.properties.fields).map(({ text }) => text));
+  const declared = new Set(now.environmentSecrets.map(({ text }) => text));
   const fields = withEnvironmentSecrets(properties.fields, (secret) =>
     declared.has(secret.text) ? seen(secret) : undefined,
   );

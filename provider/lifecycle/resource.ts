@@ -5,6 +5,7 @@ import {
   fieldsWithSecrets,
   normaliseFields,
   secretTexts,
+  withoutPlaceholders,
 } from "../definition/fields.js";
 import { namingOf } from "../definition/kinds.js";
 import {
@@ -17,12 +18,12 @@ import {
 } from "../kernel/json.js";
 import { assertNode } from "../kernel/node-version.js";
 import {
+  type EnvironmentSecret,
   environmentSecretsIn,
   ownerParts,
   readableName,
   secretSignature,
   seenSecrets,
-  undisclosed,
   unknownValue,
   withEnvironmentSecrets,
 } from "../kernel/pulumi.js";
@@ -127,6 +128,8 @@ export interface Resource extends KindInRun {
    * How the run identifies the resource; undefined for old state that does not specify an owner.
    */
   readonly identity: ResourceIdentity | undefined;
+  /** The placeholders in its fields for secrets from the environment. Few programs have any. */
+  readonly environmentSecrets: readonly EnvironmentSecret[];
   /** Every text of its values that no message may show, in the program's form and the service's. */
   readonly secrets: () => readonly string[];
 }
@@ -142,35 +145,27 @@ export const resourceIn = (of: KindInRun, values: JsonObject): Resource => {
   const place = isOwned ? ownerParts(owner).name : owner && logicalName;
   const { kind } = definition;
   const key = `${kind} ${isOwned ? owner : place}`;
+  const environmentSecrets = environmentSecretsIn(given.fields);
   const known = fieldsWithSecrets(definition.fields, markedSecrets);
   const fields = normaliseFields(definition, given.fields, () => false);
+  const disclosed = withoutPlaceholders(known, fields);
   return {
     ...of,
     properties: { ...given, fields },
     known,
     name: fields[nameKey],
     identity: place === undefined ? undefined : { kind, place, key, profile },
+    environmentSecrets,
     // Only a failure asks for them.
-    secrets: () => collectSecrets(run, known, given.fields, fields),
+    secrets: () => {
+      const seen = seenSecrets(run);
+      const filled = withoutPlaceholders(known, withEnvironmentSecrets(given.fields, seen));
+      return [
+        ...environmentSecrets.flatMap((secret) => seen(secret) ?? []),
+        ...[disclosed, filled].flatMap((each) => secretTexts(known, each)),
+      ];
+    },
   };
-};
-
-/** @param written the fields as the program wrote them, with placeholders for the environment's secrets */
-const collectSecrets = (
-  run: Run,
-  known: Fields,
-  written: JsonObject,
-  fields: JsonObject,
-): readonly string[] => {
-  const seen = seenSecrets(run);
-  const texts = environmentSecretsIn(written).flatMap((secret) => seen(secret) ?? []);
-  // Placeholders are no secrets.
-  const forms = [fields, withEnvironmentSecrets(written, seen)].map((each) =>
-    changeFieldSecrets(known, each, (secret) =>
-      secret === undisclosed || secret === unknownValue ? undefined : secret,
-    ),
-  );
-  return [...texts, ...forms.flatMap((form) => secretTexts(known, form))];
 };
 
 /** Returns the name of a resource for messages, such as `Channel "kiosk"`. */
