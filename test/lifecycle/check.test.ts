@@ -61,13 +61,16 @@ describe("an id of another kind of the same program", () => {
   });
 });
 
+test("what only the service sets is refused in a program", async () => {
+  const { failures } = await hub.of("Channel").check({}, { ...kiosk(), id: "7f", modified: "now" });
+  expect(failures.map(({ reason }) => reason)).toEqual([
+    expect.stringMatching(/^id is set by the service.* adopt /),
+    expect.stringMatching(/^modified is set by the service/),
+  ]);
+});
+
 test.each<[string, Json, RegExp]>([
   ["a field", { displayName: 5 }, /displayName must be a string, not a number/],
-  [
-    "a member of the service's",
-    { id: "7f", modified: "now" },
-    /id is set by .*modified is set by/s,
-  ],
   ["an option", { profile: "no profile" }, /profile must be up to 64/],
   ["a name", { extra: { "": 1 } }, /extra is not a property of Channel/],
 ])("what a policy has spoiled since the check is refused unsent: %s", async (_, spoiled, fault) => {
