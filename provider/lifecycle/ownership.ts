@@ -334,11 +334,13 @@ const findReplacedObject = async (
 ): Promise<Found | undefined> => {
   const { properties, definition, run } = declared;
   const { owner } = properties;
-  const id = owner && states?.resourceOf(definition.kind, owner, run.isPlugins ?? false)?.id;
-  if (!id) return undefined;
-  // Half of an interrupted replacement may stay behind when the other half is moved away.
-  const isMoved = states?.holdersOf(definition.kind, id).some(({ own }) => !own);
-  return isMoved ? undefined : readWholeObject(declared, id);
+  const held = owner && states?.resourceOf(definition.kind, owner, run.isPlugins ?? false);
+  if (!held) return undefined;
+  // Half of an interrupted replacement may stay behind when the other half is moved or renamed.
+  const isMoved = states
+    ?.holdersOf(definition.kind, held.id)
+    .some(({ own, urn, leaving }) => !own || (!leaving && urn !== held.urn));
+  return isMoved ? undefined : readWholeObject(declared, held.id);
 };
 
 /**

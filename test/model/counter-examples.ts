@@ -269,4 +269,16 @@ export const counterExamples: readonly { readonly title: string; readonly histor
       last: [[...setUp.slice(0, 3), declared("flow1")], []],
     },
   },
+  {
+    title:
+      "half of an interrupted replacement is not taken for the resource, if the other was renamed",
+    history: {
+      steps: [
+        up(setUp),
+        up(setUp, { force: ["bot1"], kill: { call: 3, acted: false } }),
+        { type: "rename", stack: 0, name: "bot1" },
+      ],
+      last: [[...setUp, declared("bot2")], []],
+    },
+  },
 ];
