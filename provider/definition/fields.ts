@@ -31,23 +31,6 @@ const fieldOfMember = (field: Field | undefined, name: string): Field | undefine
 /** Returns the name of a field in the service's JSON. */
 export const wireName = (name: string, field: Field): string => field.wire ?? name;
 
-const known = new WeakMap<Fields, ReadonlyMap<string, readonly [name: string, field: Field]>>();
-
-/** Returns fields and their names in a program, keyed by their names in the service's JSON. */
-const fieldsByWireName = (
-  fields: Fields,
-): ReadonlyMap<string, readonly [name: string, field: Field]> => {
-  const before = known.get(fields);
-  if (before) return before;
-  const byWire = new Map(
-    Object.entries(fields).map(
-      ([name, field]) => [wireName(name, field), [name, field] as const] as const,
-    ),
-  );
-  known.set(fields, byWire);
-  return byWire;
-};
-
 /** Returns the names of a map entry's two members on the wire. */
 export const membersOf = (field: MapField): { readonly key: string; readonly value: string } =>
   field.members ?? { key: "name", value: "value" };
@@ -104,9 +87,9 @@ const others = (value: JsonObject, own: readonly unknown[], ...steps: string[]):
 
 /** Returns the members of an object, found by their names in a program or on the wire. */
 const membersIn = (fields: Fields, values: JsonObject): readonly Content[] => {
-  const byWire = fieldsByWireName(fields);
+  const all = Object.values(fields);
   return Object.entries(values).map(([name, value]) => {
-    const field = fieldOf(fields, name) ?? byWire.get(name)?.[1];
+    const field = fieldOf(fields, name) ?? all.find(({ wire }) => wire === name);
     return { ...(field ? { field } : {}), steps: [name], value };
   });
 };
