@@ -134,23 +134,23 @@ const leaveOut = async (
 const runIn = async (copy: CopiedStack, emulated: readonly EmulatedAccount[], setup: RunSetup) => {
   const { operation } = setup;
   const [ahead, engine] = [new EngineEvents(), new EngineEvents()];
-  let ended = operation === "up" ? await copy.pulumi(["preview", "--json"], ahead.take) : undefined;
+  const previewed =
+    operation === "up" ? await copy.pulumi(["preview", "--json"], ahead.take) : undefined;
   // The stack itself is a step of every preview.
-  if (ended?.code === 0 && !(ahead.isComplete && ahead.steps.length > 0))
+  if (previewed?.code === 0 && !(ahead.isComplete && ahead.steps.length > 0))
     throw new CommandFailure(
       "Nothing was rehearsed: cannot read the Pulumi preview. Use Pulumi 3.254 or later.",
     );
   const before = emulated.map(({ calls }) => calls.length);
-  let leftOut: readonly string[] = [];
-  const starts = !ended || ended.code === 0;
-  if (!ended || starts) {
-    const leaving = await leaveOut(copy, setup, ahead.steps);
-    leftOut = leaving.leftOut;
-    const words = [operation, "--yes", "--skip-preview", "--continue-on-error", "--json"];
-    ended = await copy.pulumi([...words, ...leaving.options], engine.take);
-  } else engine.errors.push(...ahead.errors);
+  const refused = previewed?.code === 0 ? undefined : previewed;
+  if (refused) engine.errors.push(...ahead.errors);
+  const { leftOut, options } = refused
+    ? { leftOut: [], options: [] }
+    : await leaveOut(copy, setup, ahead.steps);
+  const words = [operation, "--yes", "--skip-preview", "--continue-on-error", "--json"];
+  const ended = refused ?? (await copy.pulumi([...words, ...options], engine.take));
   return {
-    ...{ engine, starts, leftOut },
+    ...{ engine, starts: !refused, leftOut },
     succeeded: ended.code === 0,
     said: ended.lastLines.filter((line) => !isObject(jsonIn(line))),
     calls: emulated.flatMap(({ calls }, place) => calls.slice(before[place])),
