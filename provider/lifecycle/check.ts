@@ -82,7 +82,7 @@ const check = async (
   const settings = isChanged && checkSettings(run, properties.profile);
   if (isChanged) warnOfMissingSecrets(resource);
   const reasons = [
-    ...addedMembers.flatMap((name) => ((news[name] ?? null) === null ? [] : [setByService(name)])),
+    ...addedMembers.filter((name) => (news[name] ?? null) !== null).map(setByService),
     ...findNamesake(resource),
     ...findViolations(resource, news, old),
     ...(settings ? settings.reasons : []),

@@ -48,9 +48,9 @@ export const onCreate =
     });
 
 /**
- * Creates the object exactly once. If the state or a mark shows that an object already belongs to the
- * resource, as after a killed run, updates it instead. Refuses a name that another owner uses. Repeats a POST whose effect is unknown only
- * after a fresh list shows that it had no effect.
+ * Creates the object exactly once. If the state or a mark shows that an object already belongs to
+ * the resource, as after a killed run, updates it instead. Refuses a name that another owner uses.
+ * Repeats a POST whose effect is unknown only after a fresh list shows that it had no effect.
  */
 const createObject = async (declared: Declared): Promise<CreateResult> => {
   const { id, record } =

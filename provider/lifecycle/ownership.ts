@@ -193,7 +193,10 @@ interface ObjectFacts {
   readonly hasPlainName: boolean;
 }
 
-/** Read once per object: all resources that look at it are of its kind, and read the same field as its name. */
+/**
+ * Read once per object: all resources that look at it are of its kind, and read the same field as
+ * its name.
+ */
 const knownFacts = new WeakMap<WireObject, ObjectFacts>();
 
 const readFacts = (name: unknown, wire: WireObject): ObjectFacts => {
@@ -229,8 +232,8 @@ export const isHeld = (states: ObjectHolders, kind: string, id: string): boolean
   states.holdersOf(kind, id).length + states.readersOf(kind, id).length > 0;
 
 /**
- * Whether a resource in a state is this one. Its owner (project, stack, `Ownership`, logical name), and whether the plugin or a dynamic provider
- * manages it, stand for its URN.
+ * Whether a resource in a state is this one. Its owner (project, stack, `Ownership`, logical name),
+ * and whether the plugin or a dynamic provider manages it, stand for its URN.
  *
  * @param owner the owner of `held` to go by. Default: its present one
  */

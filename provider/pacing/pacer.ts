@@ -54,8 +54,8 @@ const noLimit: RateLimit = { periodMs: 0, burst: 1 };
 /** Returns a pace with one queue per endpoint, created on the first call to the endpoint. */
 const queueByEndpoint =
   (
-    queues: Map<string, EndpointQueue>,
     openQueue: (endpoint: Endpoint, name: string) => EndpointQueue,
+    queues = new Map<string, EndpointQueue>(),
   ): Pace =>
   ({ method, template }, attempt, signal) => {
     const name = `${method} ${template}`;
@@ -78,7 +78,6 @@ export const waitOutRefusals = ({
 }: Pick<PacingHooks, "onWait"> & { readonly clock?: Clock | undefined } = {}): Pace => {
   const store = memoryBuckets(clock);
   return queueByEndpoint(
-    new Map(),
     (endpoint, key) => new EndpointQueue(endpoint, noLimit, { clock, store, key, onWait }),
   );
 };
@@ -123,11 +122,11 @@ export const pacedCalls = (options: PacingOptions): Pace => {
     for (const [each, queue] of queues) queue.limit = limitOf(each);
     onPlanGuess?.(lower);
   };
-  const paced = queueByEndpoint(queues, (endpoint, name) => {
+  const paced = queueByEndpoint((endpoint, name) => {
     const onRefusals = (): void => (plan === undefined ? stepDown(name) : undefined);
     const shared = { clock, store, key: `${tenant}:${name}`, onWait, onRefusals };
     return new EndpointQueue(endpoint, limitOf(name), shared);
-  });
+  }, queues);
   return (endpoint, attempt, signal) =>
     endpoint.template === tokenEndpoint.template
       ? unpaced(endpoint, attempt, signal)
