@@ -1,8 +1,7 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { createServer } from "node:tls";
-import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import {
   type BucketStore,
   bucketFilePath,
@@ -12,8 +11,8 @@ import {
 import { pacedCalls, sharedBuckets } from "../../provider/pacing/pacer.js";
 import { connectRedis, redisBuckets } from "../../provider/pacing/redis-buckets.js";
 import { JumpingClock } from "../service/support/clocks.js";
-import { closeServer, listenHere } from "../support/loopback-server.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
+import { startUntrustedServer } from "../support/untrusted-server.js";
 import { FakeRedis } from "./support/fake-redis.js";
 
 /** Adds one to the stored number; gives what was there before. */
@@ -162,25 +161,8 @@ test.each([["text"], [["1", "soon", ""]], [["1", "", ""]], [["1", "5"]]])(
   },
 );
 
-const pemOf = (name: string): string =>
-  readFileSync(join(__dirname, "support", `${name}.pem`), "utf8");
-
-/** A certificate that nobody trusts, and its key. */
-const ownTls = { cert: pemOf("certificate"), key: pemOf("key") };
-
 test("no variable turns the check of the Redis server's certificate off", async () => {
-  const received: string[] = [];
-  const server = createServer(ownTls, (socket) => {
-    socket.on("error", () => {});
-    socket.once("data", (piece) => {
-      received.push(String(piece));
-      socket.destroy();
-    });
-  });
-  const { port } = new URL(await listenHere(server));
-  onTestFinished(() => closeServer(server));
-  vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
-  onTestFinished(() => void vi.unstubAllEnvs());
+  const { port, received } = await startUntrustedServer();
   const client = await connectRedis(`rediss://:hunter2@localhost:${port}`);
   client.disconnect();
   expect(received).toEqual([]);

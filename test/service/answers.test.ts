@@ -1,13 +1,11 @@
-import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
-import { createServer as createTlsServer } from "node:tls";
 import fc from "fast-check";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { connectService } from "../../provider/service/connect.js";
 import { connectionFault, httpTransport, type Timer } from "../../provider/service/transport.js";
 import { closeServer, listenHere, portOf } from "../support/loopback-server.js";
+import { startUntrustedServer } from "../support/untrusted-server.js";
 import { calls } from "./support/calls.js";
 import { JumpingClock } from "./support/clocks.js";
 import { connected, failureOf, noPauses } from "./support/connected.js";
@@ -202,21 +200,7 @@ test("this machine is reached without the proxy", async () => {
 });
 
 test("no variable turns the check of the service's certificate off", async () => {
-  const pem = (name: string) =>
-    readFileSync(join(__dirname, "..", "pacing", "support", `${name}.pem`), "utf8");
-  const received: string[] = [];
-  const server = createTlsServer({ cert: pem("certificate"), key: pem("key") }, (socket) => {
-    socket
-      .on("error", () => {})
-      .once("data", (piece) => {
-        received.push(String(piece));
-        socket.destroy();
-      });
-  });
-  const { port } = new URL(await listenHere(server));
-  onTestFinished(() => closeServer(server));
-  vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
-  onTestFinished(() => void vi.unstubAllEnvs());
+  const { port, received } = await startUntrustedServer();
   const transport = httpTransport();
   const url = `https://127.0.0.1:${port}/channels`;
   const failure = await failureOf(transport.send({ method: "GET", url, headers: {} }));
