@@ -7,7 +7,6 @@ import { inertOutput } from "../../provider/kernel/text.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership-resource.js";
 import { type Properties, stateValues } from "../../provider/lifecycle/resource.js";
 import type { Holding, StackStates } from "../../provider/lifecycle/stack-states.js";
-import { CommandFailure } from "../command.js";
 import { resourceNames, type SelectionOptions, selected } from "../export/program-plan.js";
 import { judgeObjects } from "../inventory/inventory.js";
 import type { ObjectInputs } from "../inventory/object-inputs.js";
@@ -137,7 +136,7 @@ export interface ImportPlan {
  * Decides what is imported, under the names that an export gives.
  *
  * @param objects all of the account
- * @throws CommandFailure if nothing is chosen
+ * @throws CommandFailure if a word of `include` matches nothing
  */
 export const planImport = (
   objects: readonly ObjectInputs[],
@@ -150,10 +149,6 @@ export const planImport = (
     object,
     logical: logicalNames.get(object)?.logical ?? object.id,
   }));
-  if (candidates.length === 0)
-    throw new CommandFailure(
-      "There is nothing to import, because the account has no matching objects.",
-    );
   const judge = judgeObjects(states, names);
   const taken: Candidate[] = [];
   const left: LeftObject[] = [];

@@ -45,6 +45,7 @@ const commands = [
   ["export", "--out", "made"],
   ["compare", "stack:prod", "live"],
   ["import"],
+  ["import", "--include", "Channel"],
   ["drift"],
   ["repair"],
   ["orphans"],
