@@ -60,12 +60,15 @@ const checkType = (type: string, sender: SenderKind, errors: ValidationErrors): 
 };
 
 /** Content has exactly one form, and a member of another one is none of its members. */
-const checkContent = (content: JsonObject, type: string, errors: ValidationErrors): void => {
-  const [form, ...others] = contentForms.filter((each) => content[each] !== undefined);
-  if (form === undefined) errors.at(contentForms.join(" or ")).report("missing");
-  for (const other of others) errors.at(other).report("unknown");
-  if (form === "xml" && !isOwnMessageType(type))
-    errors.at(form).report("invalid", "is only for types that begin with custom.");
+const checkForms = (content: unknown, errors: ValidationErrors): void => {
+  const [, ...others] = contentForms.filter((each) => valueAt(content, each) !== undefined);
+  for (const other of others) errors.at("content").at(other).report("unknown");
+};
+
+/** Only a type of one's own has XML (vendor). */
+const checkXml = (content: unknown, type: string, errors: ValidationErrors): void => {
+  if (valueAt(content, "xml") === undefined || isOwnMessageType(type)) return;
+  errors.at("content").at("xml").report("invalid", "is only for types that begin with custom.");
 };
 
 /** An attachment is the ID of an asset alone, or the address of a file with its name and size. */
@@ -106,11 +109,16 @@ const parseMessage = (
   const { conversation, recipients, messageId, ...body } = value;
   const about = isObject(conversation) ? conversation : {};
   checkType(type, sender, errors);
-  if (isObject(value.content)) checkContent(value.content, type, errors.at("content"));
+  checkForms(value.content, errors);
+  checkXml(value.content, type, errors);
   attachments.forEach((attachment, place) => {
     checkAttachment(attachment, errors.at("attachments").at("attachment").item(place));
   });
   checkConversation(about, type, errors.at("conversation"));
+  listAt(about, "messages", "message").forEach((earlier, place) => {
+    const path = errors.at("conversation").at("messages").at("message").item(place);
+    checkForms(valueAt(earlier, "content"), path);
+  });
   if (parentId === undefined && needsParent(type, about.id !== undefined))
     errors.at("parent").report("missing");
   return {

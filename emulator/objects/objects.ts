@@ -7,7 +7,7 @@ import type { OperationHandler } from "../service/calls.js";
 import { type EmulatorClock, timestamp } from "../service/clock.js";
 import type { Switches } from "../service/switches.js";
 import { hideSecrets } from "./secrets.js";
-import { validate } from "./validate.js";
+import { dateTimeRule, isDateTime, validate } from "./validate.js";
 
 /** A reference that a stored object holds. */
 interface StoredReference {
@@ -54,15 +54,6 @@ export type StoredObject = JsonObject & {
   readonly created: string;
   readonly modified: string;
 };
-
-/**
- * Whether a value is an ISO 8601 date-time, the format of `created` and `modified` (public
- * reference).
- */
-const isDateTime = (value: unknown): value is string =>
-  typeof value === "string" &&
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i.test(value) &&
-  !Number.isNaN(Date.parse(value));
 
 /** Whether a value from a snapshot is a valid stored object. */
 export const isStoredObject = (value: unknown): value is StoredObject =>
@@ -269,7 +260,7 @@ const assertReferences = (
 /** A PUT may carry the time of the last change; an older one is ignored (assumed). */
 const assertDateTime = (modified: unknown): void => {
   if (modified !== undefined && !isDateTime(modified))
-    throw invalidAttribute("modified", "must be an ISO 8601 date-time");
+    throw invalidAttribute("modified", dateTimeRule);
 };
 
 /**

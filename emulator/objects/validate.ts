@@ -111,10 +111,19 @@ const isBase64 = (text: string): boolean => {
   return digits === text ? text.length % 4 !== 1 : text.length % 4 === 0;
 };
 
+/** Whether a value is an ISO 8601 date-time, the format of `created` and `modified` (vendor). */
+export const isDateTime = (value: unknown): value is string =>
+  typeof value === "string" &&
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i.test(value) &&
+  !Number.isNaN(Date.parse(value));
+
+export const dateTimeRule = "must be an ISO 8601 date-time";
+
 const formats = {
   url: { fits: isUrl, rule: "must be an absolute http or https URL" },
   email: { fits: isEmail, rule: "must be an email address" },
   base64: { fits: isBase64, rule: "must be base64 text" },
+  time: { fits: isDateTime, rule: dateTimeRule },
 } as const;
 
 /** @param words the allowed values, as the vendor spells them */

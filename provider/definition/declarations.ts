@@ -54,7 +54,7 @@ const rangeOf = ({ integer, min, max }: NumberField): string[] => {
 const formatOf = (field: Field, base64: string): string[] => {
   if (field.type !== "text" || !field.format) return [];
   const url = "Absolute http or https URL, without user name or password.";
-  return [{ url, email: "Email address.", base64 }[field.format]];
+  return [{ url, email: "Email address.", base64, time: "ISO 8601 date-time." }[field.format]];
 };
 
 const sizeOf = (field: Field): string[] => {

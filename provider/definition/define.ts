@@ -71,7 +71,8 @@ export interface TextField extends FieldNotes {
   /** Minimum and maximum number of characters. */
   readonly min?: number;
   readonly max?: number;
-  readonly format?: "url" | "email" | "base64";
+  /** `time`: an ISO 8601 date-time. */
+  readonly format?: "url" | "email" | "base64" | "time";
   /** The allowed values. A leading `platform_` stands for the vendor's own word on the wire. */
   readonly values?: readonly string[];
   /** No two objects of the kind can have the same value. */

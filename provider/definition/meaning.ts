@@ -22,6 +22,7 @@ const forms: Readonly<Record<NonNullable<TextField["format"]>, (text: string) =>
   url: (text) => URL.parse(text)?.href ?? text,
   email: (text) => text.toLowerCase(),
   base64: (text) => text,
+  time: (text) => text,
 };
 
 /** Whether two texts are the same in their normal form. */

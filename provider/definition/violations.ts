@@ -55,6 +55,10 @@ const formats = {
     accepts: (value: string) =>
       /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(value),
   },
+  time: {
+    rule: "must be an ISO 8601 date-time",
+    accepts: (value: string) => /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(?:Z|[+-]\d\d:\d\d)$/.test(value),
+  },
 } as const;
 
 interface Sized {

@@ -8,7 +8,7 @@ import {
   object,
   text,
 } from "../definition/define.js";
-import { senderKinds } from "./message-types.js";
+import { earlierTypes, senderKinds } from "./message-types.js";
 
 // What can be sent, as the vendor describes it: the client checks it before a call, and writes it,
 // the emulator checks it in one.
@@ -47,8 +47,8 @@ const upTo = (max: number) => text({ doc, min: 1, max });
 const oneOf = (...values: readonly string[]) => text({ doc, values });
 const name = upTo(255);
 const neededName = { ...name, ...needed };
-const id = text({ doc, min: 1, max: idLength });
-const time = text({ doc });
+const id = text({ doc, min: idLength, max: idLength });
+const time = text({ doc, format: "time" });
 
 const members = (fields: Fields) => object({ doc, fields });
 const items = (max: number, envelope: string, fields: Fields) =>
@@ -71,13 +71,31 @@ const ofEveryMessage: Fields = {
   messageId: name,
   type: { ...neededName, envelope: "value" },
   parent: members({ id: { ...id, ...needed }, messageId: name }),
-  content: members({
-    ...Object.fromEntries(contentForms.map((form) => [form, upTo(10_000)])),
-    redact: flag({ doc }),
-  }),
+  content: {
+    ...members({
+      ...Object.fromEntries(contentForms.map((form) => [form, upTo(10_000)])),
+      redact: flag({ doc }),
+    }),
+    rule: { atLeastOne: contentForms },
+  },
   sender: { ...members(party), ...needed },
   recipients: items(1, "recipient", party),
   attributes: items(75, "attribute", { ...attributeFields, name: neededName }),
+};
+
+/** A party to a message that comes along: no agent, and with its name. */
+const namedParty = {
+  type: { ...oneOf("custom_bot", "platform_bot", "customer"), ...needed },
+  participant: { ...members({ name: neededName }), ...needed },
+};
+
+/** A message that comes along with a new conversation: what was said elsewhere before. */
+const earlierMessage: Fields = {
+  ...ofEveryMessage,
+  type: { ...oneOf(...earlierTypes), ...needed, envelope: "value" },
+  sender: { ...members(namedParty), ...needed },
+  recipients: { ...items(1, "recipient", namedParty), ...needed },
+  sent: { ...time, ...needed },
 };
 
 const conversation: Fields = {
@@ -109,8 +127,11 @@ const conversation: Fields = {
   }),
   type: oneOf("survey.form"),
   parent: members({ id: { ...id, ...needed } }),
-  preferredAgent: { ...members({ id, userName: name }), rule: { atLeastOne: ["id", "userName"] } },
-  messages: items(mostInCall, "message", { ...ofEveryMessage, sent: time }),
+  preferredAgent: {
+    ...members({ id: upTo(idLength), userName: name }),
+    rule: { atLeastOne: ["id", "userName"] },
+  },
+  messages: items(mostInCall, "message", earlierMessage),
 };
 
 /** The members of an attachment without an `id`, apart from its `contentType`: all are needed. */

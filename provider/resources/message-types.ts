@@ -159,6 +159,12 @@ export const isAnyMessageType = (text: unknown): text is AnyMessageType =>
 /** Whether messages of this type change or remove an earlier message. */
 export const isDeletion = (type: string): boolean => type.startsWith("delete.") || type === "undo";
 
+/** The types of messages that can come along with a new conversation (vendor). */
+export const earlierTypes: readonly MessageType[] = messageTypes.filter(
+  (type) =>
+    type === "text" || type === "pagePush" || type.startsWith("richMessage.") || isDeletion(type),
+);
+
 /** Whether a message of this type names an earlier one; a deletion may in a running conversation. */
 export const needsParent = (type: string, isRunning: boolean): boolean =>
   type === "delete.soft" || (isDeletion(type) && !isRunning);

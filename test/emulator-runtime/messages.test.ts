@@ -28,6 +28,19 @@ const at = (changes: Json) => about({ account: { ...account, ...changes } });
 const contact = (changes: Json) =>
   from({ customer: { contacts: { contact: [{ type: "phone", address: "1", ...changes }] } } });
 
+/** The first message with one that was sent elsewhere before. */
+const party = (type: string) => ({ type, participant: { name: "Ada" } });
+const earlier = {
+  messageId: "m-0000",
+  type: { value: "text" },
+  content: { text: "Hello" },
+  sender: party("customer"),
+  recipients: { recipient: [party("custom_bot")] },
+  sent: "2026-01-02T03:04:05.006Z",
+};
+const after = (changes: Json) => from({ messages: { message: [{ ...earlier, ...changes }] } });
+const inEarlier = (path: string) => `conversation.messages.message[0].${path}`;
+
 const wrongMessages: readonly [Json, code: string, path: string][] = [
   [typed(), "400-143", "type"],
   [typed("custom."), "400-196", "type.value"],
@@ -59,7 +72,28 @@ const wrongMessages: readonly [Json, code: string, path: string][] = [
   [attached({ ...file, size: undefined }), "400-143", "attachments.attachment[0].size"],
   [attached({ ...file, size: 10_485_761 }), "400-196", "attachments.attachment[0].size"],
   [attached({ id: "1001", name: "a" }), "400-420", "attachments.attachment[0].name"],
+  [firstMessage({ parent: { id: "m-0001" } }), "400-196", "parent.id"],
+  [about({ type: "survey.form", parent: { id: "c" } }), "400-196", "conversation.parent.id"],
+  [at({ id: "1001" }), "400-196", "conversation.account.id"],
+  [at({ modified: "yesterday" }), "400-196", "conversation.account.modified"],
+  [after({ sent: undefined }), "400-143", inEarlier("sent")],
+  [after({ sent: "2026-01-02 03:04" }), "400-196", inEarlier("sent")],
+  [after({ recipients: undefined }), "400-143", inEarlier("recipients")],
+  [after({ sender: { type: "customer" } }), "400-143", inEarlier("sender.participant")],
+  [after({ sender: party("custom_agent") }), "400-196", inEarlier("sender.type")],
+  [after({ type: { value: "typing.start" } }), "400-196", inEarlier("type.value")],
+  [after({ content: { text: "a", json: "{}" } }), "400-420", inEarlier("content.json")],
+  [after({ attachments: {} }), "400-420", inEarlier("attachments")],
 ];
+
+test("messages that were sent elsewhere before come along with a new conversation", async () => {
+  const { send, bot } = await hub();
+  const xml = { ...earlier, content: { xml: "<a/>" } };
+  const conversation = { account, customer, messages: { message: [earlier, xml] } };
+  expect((await send(firstMessage({ conversation }))).status).toBe(202);
+  await bot.count(1);
+  expect(bot.received[0]?.message.conversation).toMatchObject(conversation);
+});
 
 test("a wrong message is refused, and its wrong member named", async () => {
   const { send } = await hub();

@@ -16,6 +16,9 @@ import { connectedClient } from "./support/connected-client.js";
 /** Id of the conversation that the first message starts. */
 const conversation = "21822806-0000-4000-8000-097b4f0d68a7";
 
+/** The service's ID of an earlier message. */
+const earlier = "0d9f6c11-7e22-4d8b-b6f4-91d0c3a7e5f6";
+
 /** The answer of the service to messages that get these ids. */
 const answer = (...ids: string[]) =>
   json(202, {
@@ -116,10 +119,11 @@ test("attachments in both forms and a soft deletion travel as the service takes 
   };
   const asset = { id: "1001", name: "b.png", contentType: "image/png", size: 3 };
   const sender = { kind: "customer", name: "Ada Example" } as const;
+  const parent = { id: earlier, messageId: "m" };
   await live.client.messages.send([
     { messageId: "m-0002", type: "text", sender, conversation, attachments: [receipt, asset] },
-    { type: "delete.soft", sender: "customer", conversation, parent: { id: "p", messageId: "m" } },
-    { type: "undo", sender: "customer", conversation: { account }, parent: "p" },
+    { type: "delete.soft", sender: "customer", conversation, parent },
+    { type: "undo", sender: "customer", conversation: { account }, parent: earlier },
   ]);
   expect(live.lastBody).toEqual({
     messages: {
@@ -134,13 +138,13 @@ test("attachments in both forms and a soft deletion travel as the service takes 
         {
           type: { value: "delete.soft" },
           conversation: { id: conversation },
-          parent: { id: "p", messageId: "m" },
+          parent,
           sender: { type: "customer" },
         },
         {
           type: { value: "undo" },
           conversation: { account: { channel: { type: "custom.kiosk" }, address: "k-1" } },
-          parent: { id: "p" },
+          parent: { id: earlier },
           sender: { type: "customer" },
         },
       ],
@@ -151,13 +155,14 @@ test("attachments in both forms and a soft deletion travel as the service takes 
 test("a list picker and a rich link get the members that the examples show", async () => {
   await using live = await connectedClient(answer("x", "y"));
   const items = [{ id: "7", title: "Shoes" }];
+  const first = { title: "Closed", order: -1, items };
   const images = [{ imageid: "i", title: "Shoes", url: "https://img.example.com/i.png" }];
   await live.client.messages.send([
     {
       type: "richMessage.listpicker",
       sender: "custom_bot",
       conversation,
-      content: { title: "Which order?", list: { sections: [{ title: "Open", items }] } },
+      content: { title: "Which order?", list: { sections: [{ title: "Open", items }, first] } },
     },
     {
       type: "richMessage.richlink",
@@ -177,7 +182,10 @@ test("a list picker and a rich link get the members that the examples show", asy
       type: "list",
       version: "1",
       title: "Which order?",
-      list: { multipleSelection: false, sections: [section] },
+      list: {
+        multipleSelection: false,
+        sections: [section, { ...section, title: "Closed", order: -1 }],
+      },
     },
     { type: "web_url", version: "1", imageid: "i", images },
   ]);
@@ -220,12 +228,12 @@ test("types that the specification does not list are sent, too", async () => {
   const own = { type: "custom.order", sender: "custom_bot", conversation } as const;
   await live.client.messages.send([
     { ...own, xml: "<order/>", attachments: [{ id: "1" }] },
-    { type: "status.read", sender: "customer", conversation, parent: "p" },
+    { type: "status.read", sender: "customer", conversation, parent: earlier },
     { ...own, content: { order: 1 } },
   ]);
   expect(objectsIn(valueAt(live.lastBody, "messages"), "message")).toMatchObject([
     { content: { xml: "<order/>" }, attachments: { attachment: [{ id: "1" }] } },
-    { type: { value: "status.read" }, parent: { id: "p" } },
+    { type: { value: "status.read" }, parent: { id: earlier } },
     { content: { json: '{"order":1}' } },
   ]);
 });
@@ -248,8 +256,10 @@ test("a message that goes on needs nothing from the answer", async () => {
     type: "text",
     text: "Hi",
     sender: "customer",
+    messageId: "m-1",
   });
-  expect(sent).toEqual({ conversationId: "c-9", messages: [{ conversationId: "c-9" }] });
+  const known = { messageId: "m-1", conversationId: "c-9" };
+  expect(sent).toEqual({ conversationId: "c-9", messages: [known] });
 });
 
 test("a start whose answer names no conversation says that the message was sent", async () => {
@@ -360,11 +370,27 @@ test.each<[string, unknown, string]>([
   ["six files", { ...text, attachments: Array(6).fill(file) }, "must have 1 to 5 items"],
   ["a large file", { ...text, attachments: [{ ...file, size: 1e8 }] }, "attachments[0].size must"],
   ["no service's ID", { ...text, parent: { messageId: "m" } }, "parent.id is required"],
+  ["the sender's own ID", { ...text, parent: "m-0001" }, "parent.id must have exactly 36"],
+  [
+    "a file without a URL of the web",
+    { ...text, attachments: [{ ...file, url: "file:///a.png" }] },
+    "attachments[0].url must be an absolute http or https URL",
+  ],
   ["long JSON", { ...failing, content: { a: long(9_993) } }, " content must have 1 to 10000"],
   [
     "a place",
     { ...failing, type: "agent.join", sender: "custom_agent", conversation: place },
     "account",
+  ],
+  [
+    "more than a place",
+    {
+      ...failing,
+      type: "agent.available",
+      sender: "custom_agent",
+      conversation: { ...place, customer: {} },
+    },
+    "conversation must be { entryPoint",
   ],
   [
     "no place",
@@ -414,7 +440,7 @@ const bodies: Readonly<Record<string, object>> = {
     content: { imageid: "i", images: [{ imageid: "i", url: "https://img.example.com/i.png" }] },
   },
   "conversation.state": { content: { status: "escalated" } },
-  "delete.soft": { parent: "m-1" },
+  "delete.soft": { parent: earlier },
   "agent.available": { conversation: { entryPoint: "1007" } },
   "agent.unavailable": { conversation: { entryPoint: "1007" } },
 };

@@ -28,6 +28,7 @@ export const everyShape: Definition = defineResource({
     site: text({ ...notes, format: "url", wire: "web-site" }),
     mail: text({ ...notes, format: "email", envelope: "address" }),
     bytes: text({ ...notes, format: "base64" }),
+    at: text({ ...notes, format: "time" }),
     settings: text({ ...notes, json: true }),
     word: text({ ...notes, values: ["a", "platform_a"], default: "a" }),
     token: text({ ...notes, secret: true }),

@@ -15,7 +15,9 @@ const asUrl = (text: string): string[] => [
 
 const asEmail = (text: string): string[] => [text, text.toLowerCase(), text.toUpperCase()];
 
-const spellings = { url: asUrl, email: asEmail, base64: (text: string) => [text] } as const;
+const asIs = (text: string): string[] => [text];
+
+const spellings = { url: asUrl, email: asEmail, base64: asIs, time: asIs } as const;
 
 /** Ways in which a service may write a text that means the same. */
 export const spellingsOf = (field: TextField, text: string): readonly unknown[] => {

@@ -26,11 +26,14 @@ const base64 = fc
   .uint8Array({ minLength: 1, maxLength: 6 })
   .map((bytes) => Buffer.from(bytes).toString("base64"));
 
+const ofThisCentury = { min: new Date("2000"), max: new Date("2100"), noInvalidDate: true };
+
 const textOf = (field: TextField): fc.Arbitrary<string> => {
   if (field.values) return fc.constantFrom(...field.values);
   if (field.json) return fc.dictionary(label, fc.integer()).map((value) => JSON.stringify(value));
   if (field.format === "url") return urls;
   if (field.format === "base64") return base64;
+  if (field.format === "time") return fc.date(ofThisCentury).map((at) => at.toJSON());
   if (field.format === "email") return label.map((name) => `${name}@Example.com`);
   return fc.oneof(words, fc.nat().map(String));
 };
