@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { jsonIn } from "../../provider/kernel/json.js";
@@ -176,9 +177,11 @@ const createAnswers = (options: ReturnType<typeof completeOptions>) => {
       }
       const body = await readAtMost(call.body(), longestBody);
       if (!body) return refuseBody(413, `its body is longer than ${longestBody} bytes`);
-      const received = readReceivedMessages(jsonIn(new TextDecoder().decode(body)), platformName);
+      // With U+FFFD in place of what cannot be read, a message would look whole.
+      const text = isUtf8(body) ? new TextDecoder().decode(body) : "";
+      const received = readReceivedMessages(jsonIn(text), platformName);
       if (!received) {
-        const rule = "its body is not a JSON object with a list of messages, in UTF-8";
+        const rule = "its body is not a JSON object with a list of messages, in uncompressed UTF-8";
         return refuseBody(400, rule);
       }
       // The caller already got the answer that it took too long, and will come again.

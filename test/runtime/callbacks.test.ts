@@ -1,3 +1,5 @@
+import { Readable } from "node:stream";
+import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { systemClock } from "../../provider/kernel/clock.js";
 import { conversationApp, type MessageMemory } from "../../sdk/runtime/index.js";
@@ -121,6 +123,18 @@ test.each([
   // Without credentials anybody can send it.
   expect((await deliver(body, null)).status).toBe(401);
   expect(errors).toHaveLength(1);
+});
+
+test.each([
+  ["Latin-1", Buffer.from(JSON.stringify(bodyWith(message("1", "é"))), "latin1")],
+  ["gzip", gzipSync(JSON.stringify(bodyWith(message("1"))))],
+])("a body in %s is not guessed: its 400 says what is read", async (_, body) => {
+  const { handler, received } = receiver();
+  const response = await ask(handler, Readable.from([body]));
+  await handler.idle();
+  expect(received).toEqual([]);
+  expect(response.status).toBe(400);
+  expect(await response.text()).toContain("in uncompressed UTF-8");
 });
 
 test.each(["GET", "PUT", "DELETE", "HEAD"])("%s gets a 405", async (method) => {
