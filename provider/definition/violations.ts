@@ -17,7 +17,7 @@ import {
   type TextField,
 } from "./define.js";
 import { fieldsIn } from "./fields.js";
-import { withArticle } from "./kinds.js";
+import { isAutomatic, withArticle } from "./kinds.js";
 
 /** A rule that a value breaks: a readable path to the value, and the rule in words. */
 export interface Violation {
@@ -216,12 +216,19 @@ export const outputAsText = (text: string): string | undefined => {
   return rule && `contains ${rule}`;
 };
 
+/**
+ * A run with --target knows no outputs of resources that it leaves out: no ID for a reference, and
+ * no `Ownership`, from which an automatic name is derived.
+ */
+const leftOutHint = (field: Field): string => {
+  if (field.type === "reference") return " (with --target, target its resource, too)";
+  return isAutomatic(field) ? " (with --target, target the stack's Ownership, too)" : "";
+};
+
 /** The rules that a value breaks; none if the value is not known yet. */
 const valueViolations = (field: Field, value: unknown, place: Place): readonly Violation[] => {
   if (value === unknownValue) return [];
-  // A run with --target knows no ID of a resource that it leaves out, and sends none.
-  const targeted = field.type === "reference" ? " (with --target, target its resource, too)" : "";
-  if (value === undefined) return broken(place, [`is required${targeted}`]);
+  if (value === undefined) return broken(place, [`is required${leftOutHint(field)}`]);
   const output = typeof value === "string" ? outputAsText(value) : undefined;
   if (output !== undefined) return broken(place, [output]);
   switch (field.type) {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Definition, number } from "../../provider/definition/define.js";
 import { fieldsIn, normaliseFields } from "../../provider/definition/fields.js";
+import { namingOf } from "../../provider/definition/kinds.js";
 import { fieldViolations, type Violation } from "../../provider/definition/violations.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { unknownValue } from "../../provider/kernel/pulumi.js";
@@ -36,11 +37,15 @@ test.each(resources)("$kind names what is missing", (definition) => {
   const required = Object.entries(definition.fields).filter(
     ([name, field]) => field.required && name !== derived,
   );
-  for (const [name, { type }] of required)
+  const { key, isAutomatic } = namingOf(definition);
+  for (const [name, { type }] of required) {
+    // Of a resource that a targeted run does not create, Pulumi leaves out the outputs.
+    const leftOut = type === "reference" ? "its resource" : "the stack's Ownership";
+    const isFromOutput = type === "reference" || (isAutomatic && name === key);
     expect(found(definition, {})).toContain(
-      // Pulumi leaves out the ID of a resource that a targeted run does not create.
-      `${name}: is required${type === "reference" ? " (with --target, target its resource, too)" : ""}`,
+      `${name}: is required${isFromOutput ? ` (with --target, target ${leftOut}, too)` : ""}`,
     );
+  }
 });
 
 const chat = { orchestration: id, entryPoint: "1007" };
