@@ -125,8 +125,12 @@ export const serveCallbacks = async (
     const end = once(server, "close");
     server.close();
     // A call whose body is still arriving adds messages. Some responses outlive their connection.
-    const over = [...open].map((response) =>
-      Promise.race([once(response, "close"), once(response.req.socket, "close")]),
+    // Plain listeners: a connection that breaks is over, too, and no failure.
+    const over = [...open].map(
+      (response) =>
+        new Promise((resolve) => {
+          for (const each of [response, response.req.socket]) each.once("close", resolve);
+        }),
     );
     await Promise.all(over);
     for (const handler of handlers.values()) await handler.idle();

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { connect as openSocket } from "node:net";
+import { connect as openSocket, type Socket } from "node:net";
 import { expect, test } from "vitest";
 import { serveCallbacks } from "../../sdk/runtime/index.js";
 import { failureOf } from "../service/support/connected.js";
@@ -156,15 +156,21 @@ test("while it closes, accepted messages are handled and answered, and new calls
   await server.close();
 });
 
-test("it closes although a client left that had sent two calls at once", async () => {
+test.each<[string, (socket: Socket) => unknown]>([
+  ["left, having sent two calls at once", (socket) => socket.destroy()],
+  ["broke the connection", (socket) => socket.resetAndDestroy()],
+  ["goes on with what is no call", (socket) => socket.write("no call\r\n\r\n")],
+])("it closes when its work is done although a client %s", async (_, spoil) => {
   const started = Promise.withResolvers<void>();
   const left = Promise.withResolvers<void>();
   const finished = Promise.withResolvers<void>();
+  const handled: unknown[] = [];
   const { handler } = receiver({
     acknowledge: "after",
-    onMessage: () => {
+    onMessage: async ({ id }) => {
       started.resolve();
-      return finished.promise;
+      await finished.promise;
+      handled.push(id);
     },
   });
   const node: typeof handler.node = (request, response) => {
@@ -172,13 +178,15 @@ test("it closes although a client left that had sent two calls at once", async (
     return handler.node(request, response);
   };
   const server = await serveCallbacks({ "/bot": { ...handler, node } }, here);
-  const socket = openSocket(server.port, host);
+  const socket = openSocket(server.port, host).on("error", () => {});
   const call = (id: string): string =>
     `POST /bot HTTP/1.1\r\nhost: x\r\nauthorization: ${right}\r\ncontent-length: ${body(id).length}\r\n\r\n${body(id)}`;
   socket.write(call("1") + call("2"));
   await started.promise;
-  socket.destroy();
+  const closed = server.close();
+  spoil(socket);
   await left.promise;
   finished.resolve();
-  await server.close();
+  await closed;
+  expect(handled).toEqual(["1", "2"]);
 });
