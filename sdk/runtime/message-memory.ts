@@ -70,9 +70,9 @@ export const createProcessMemory = (
       if (here === "taken" || here === "done") return here;
       remember(key, "taken");
       const there = shared ? await ask(() => shared.take(key)) : "new";
-      const isFree =
-        there === undefined || there === "new" || (there === "taken" && here === "new");
-      if (isFree) return "new";
+      // Any other answer, or none, does not say that somebody else has it.
+      const isTaken = there === "done" || (there === "taken" && here !== "new");
+      if (!isTaken) return "new";
       known.delete(key);
       return there;
     },

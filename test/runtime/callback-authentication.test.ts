@@ -47,6 +47,15 @@ test.each<[string, CallbackOptions["authenticate"], string | null, number]>([
   expect(response.headers.get("www-authenticate")).toMatch(scheme);
 });
 
+test("a function is asked for tokens of a usual length only", async () => {
+  const checked: string[] = [];
+  const bearer = (token: string) => checked.push(token) > 0;
+  const { deliver } = receiver({ authenticate: { bearer } });
+  for (const header of [null, "", "Basic abc", "abc", `Bearer ${"x".repeat(16 * 1024)}`])
+    expect((await deliver(bodyWith(), header)).status).toBe(401);
+  expect(checked).toEqual([]);
+});
+
 test("a function may check the token, at once or later; only true passes", async () => {
   const checked: string[] = [];
   const answers: unknown[] = [true, Promise.resolve(true), false, Promise.resolve(false), "yes", 1];

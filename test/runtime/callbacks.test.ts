@@ -23,7 +23,12 @@ test("version v3 is understood", async () => {
     messageId: "m-1",
     sender: { type: "acme_agent", participant: { name: "Ann" } },
     attachments: { attachment: [{ name: "a.png", contentType: "image/png", size: 5, url: "u" }] },
-    attributes: { attribute: [{ name: "k", value: "v" }] },
+    attributes: {
+      attribute: [
+        { name: "k", value: "v" },
+        { name: "n", value: 5 },
+      ],
+    },
     parent: { id: "0", messageId: "m-0" },
     intent: { value: "greeting" },
     created: "2026-01-02T03:04:05.006Z",
@@ -391,6 +396,15 @@ test.each([
     expect(received).toEqual([]);
   },
 );
+
+test("an answer of the memory that means nothing loses no message", async () => {
+  const { deliver, received } = receiver({
+    // @ts-expect-error as a program without type checks would write it
+    memory: memoryThat({ take: async () => "busy" }),
+  });
+  await deliver(bodyWith(message("1")));
+  expect(received).toHaveLength(1);
+});
 
 test("while a shared memory fails, the process remembers by itself, and says so", async () => {
   const broken = () => Promise.reject(new Error("no connection"));

@@ -27,6 +27,7 @@ test("content comes back as bytes, fetched without the token", async () => {
   expect(asset).not.toHaveProperty("contentUrl");
   expect(hub.log).toEqual(["GET /assets/a-7", "GET /content/a-7?signature=s1"]);
   expect(hub.calls[1]?.headers).not.toHaveProperty("authorization");
+  expect(hub.calls[1]?.headers).toMatchObject({ "accept-encoding": "identity" });
 });
 
 test.each([
@@ -85,10 +86,12 @@ test("get gives what the service says, and nothing more", async () => {
 });
 
 test.each([
-  [403, "IN_USE"],
-  [404, "NOT_FOUND"],
-])("a deletion that is refused with %i is %s", async (refusal, code) => {
+  [403, "IN_USE", "interaction.manage"],
+  [403, "FORBIDDEN", "interaction.read"],
+  [404, "NOT_FOUND", "interaction.manage"],
+])("a deletion that is refused with %i is %s with the scope %s", async (refusal, code, scope) => {
   await using hub = await hubWith(status(200));
+  hub.scope = `app.conversation.conversationmgr.${scope}`;
   hub.deletion = status(refusal);
   await expect(hub.client.assets.delete("a-7")).rejects.toMatchObject({
     code,

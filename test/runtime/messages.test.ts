@@ -357,6 +357,7 @@ test.each<[string, unknown, string]>([
     },
     "content.at: is not a JSON value",
   ],
+  ["text in a rich message", { ...text, type: "richMessage.form", sender: "custom_bot" }, "text"],
   ["text and HTML", { ...text, html: "<b>Hi</b>" }, "must have only one of text, html"],
   ["a long text", { ...text, text: long(10_001) }, " text must have 1 to 10000 characters"],
   ["a long ID", { ...text, messageId: long(256) }, "messageId must have 1 to 255 characters"],

@@ -50,6 +50,7 @@ test.each([
   ["a mapped private address", "https://[::ffff:10.0.0.1]/x"],
   ["the address of metadata", "https://169.254.169.254/latest"],
   ["credentials", "https://user:canary@files.example.com/x"],
+  ["a password alone", "https://:canary@files.example.com/x"],
   ["another protocol", "file:///etc/passwd"],
   ["no address", "canary"],
 ])("an address with %s is refused, and not shown", (_, address) => {
@@ -78,9 +79,13 @@ const resolving = (...addresses: string[]) =>
     callback(null, found);
   }) as unknown as typeof lookup;
 
-const looked = (resolver: typeof lookup, all: boolean): Promise<unknown> =>
+const looked = (
+  resolver: typeof lookup,
+  all: boolean,
+  name = "files.example.com",
+): Promise<unknown> =>
   new Promise((resolve, reject) => {
-    publicLookup(resolver)("files.example.com", { all }, (error, address) => {
+    publicLookup(resolver)(name, { all }, (error, address) => {
       if (error) reject(error);
       else resolve(address);
     });
@@ -93,6 +98,8 @@ test("a public name gives the addresses that were checked", async () => {
     { address: "8.8.8.8", family: 4 },
     { address: "2606:4700::1111", family: 6 },
   ]);
+  // Only a service on this machine may give an address with this name.
+  expect(await looked(resolving("127.0.0.1"), false, "localhost")).toBe("127.0.0.1");
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runInNewContext } from "node:vm";
 import { expect, test, vi } from "vitest";
@@ -21,6 +21,9 @@ const folder = folderOfFile();
 const bytes = randomBytes(200_000);
 const file = join(folder, "receipt.PNG");
 writeFileSync(file, bytes);
+const large = join(folder, "large.png");
+writeFileSync(large, "");
+truncateSync(large, 2 ** 32);
 
 const from = { channel: "custom.kiosk", sender: "customer" } as const;
 
@@ -74,6 +77,7 @@ test.each<[string, ContentSource, UploadOptions, string]>([
     named,
     "has 10,485,761 bytes; 1 to 10,485,760 (10 MiB)",
   ],
+  ["a file of 4 GiB, which is not read", large, from, "has 4,294,967,296 bytes"],
   ["nothing", new Uint8Array(), named, "has 0 bytes"],
   ["bytes without a name", bytes, from, "set the name option"],
   ["a name without an extension", bytes, { ...from, name: "receipt" }, "with an extension"],
@@ -142,6 +146,23 @@ test("what is given up before it begins sends nothing", async () => {
   ])
     await expect(act).rejects.toMatchObject({ code: "CANCELLED" });
   expect(hub.log).toEqual([]);
+});
+
+test.each<[string, string, (client: AssetHub["client"], own: AbortController) => unknown]>([
+  ["the client is closed", "CANCELLED", (client) => client.close()],
+  ["the caller gives up", "CANCELLED", (_, own) => own.abort()],
+  [
+    "the caller's time is up",
+    "TIMED_OUT",
+    (_, own) => own.abort(new DOMException("late", "TimeoutError")),
+  ],
+])("a transfer ends when %s (%s)", async (_, code, end) => {
+  await using hub = await AssetHub.start();
+  const { client } = hub;
+  const own = new AbortController();
+  hub.content = [() => end(client, own)];
+  const { signal } = own;
+  await expect(client.assets.upload(bytes, { ...named, signal })).rejects.toMatchObject({ code });
 });
 
 // So many transfers take a while on a busy machine; what counts is the one after them.

@@ -27,6 +27,8 @@ export class AssetHub implements AsyncDisposable {
   /** What the asset operations add to their answers. */
   about: Record<string, unknown> = {};
   deletion: Answer = status(204);
+  /** Scope of the tokens. */
+  scope = "app.conversation.conversationmgr.interaction.manage";
   /** Address that is given out in place of the hub's own. */
   address: string | undefined;
   readonly clock = new JumpingClock();
@@ -73,7 +75,7 @@ export class AssetHub implements AsyncDisposable {
     if (!body) return;
     const path = (request.url ?? "").replace("/conversation/v3", "");
     if (path === "/token") {
-      const scope = "app.conversation.conversationmgr.interaction.manage";
+      const { scope } = this;
       return this.#json(response, { access_token: "t", expires_in: 3600, scope });
     }
     const line = `${request.method} ${path}`;
