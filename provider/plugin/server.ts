@@ -4,6 +4,7 @@ import { engineRun } from "../dynamic/engine-run.js";
 import { engineAddress, engineStatusLine, runsProgram } from "../dynamic/status-line.js";
 import { ConversationError } from "../kernel/errors.js";
 import { packageVersion } from "../kernel/package.js";
+import type { Run } from "../lifecycle/run.js";
 import { checkedConfiguration, configurationChange, configurationOf } from "./configuration.js";
 import {
   answering,
@@ -18,6 +19,18 @@ import {
 import { type ConfiguredRun, checkResponse, resourceMethods } from "./resource.js";
 import { packageSchema } from "./schema.js";
 import { plainValues } from "./values.js";
+
+/**
+ * The run of a provider to which resources move from another account: what the state holds for them
+ * stays there. If both addresses lead to one account, the former provider will delete it.
+ */
+const withoutReplaced = (run: Run): Run => ({
+  ...run,
+  states: async (...given) => {
+    const held = await run.states?.(...given);
+    return held && { ...held, resourceOf: () => undefined };
+  },
+});
 
 /**
  * The methods of Pulumi's provider protocol, for one provider of a program: its own process, its own
@@ -60,9 +73,7 @@ const providerMethods = () => {
       plainValues(valuesOf(request.getNews())),
     );
     if (warning) show(warning, request.getUrn(), "warning");
-    // Under an address that leads to the same account the former provider would delete what this one took over.
-    if (isMove && configured)
-      configured = { ...configured, run: { ...configured.run, states: async () => undefined } };
+    if (isMove && configured) configured = { ...configured, run: withoutReplaced(configured.run) };
     const response = new messages.DiffResponse();
     const { DIFF_NONE, DIFF_SOME } = messages.DiffResponse.DiffChanges;
     response.setChanges(keys.length > 0 ? DIFF_SOME : DIFF_NONE);

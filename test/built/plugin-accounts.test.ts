@@ -25,9 +25,10 @@ beforeAll(async () => {
     const us = JSON.parse(process.env.US);
     const provider = new c.Provider("us", { ...us, clientSecret: pulumi.secret(us.clientSecret) });
     const shown = (displayName) => ({ type: "custom.web", displayName, icon: "aVZC" });
-    if (process.env.BOTH) new c.Channel("near", shown("Near"));
+    const moved = process.env.MOVED ? [{ ...shown("Near"), type: "custom.near" }, { provider }] : [shown("Near")];
+    const near = process.env.BOTH ? [new c.Channel("near", ...moved)] : [];
     new c.Channel("far", shown(process.env.NAME ?? "Far"), { provider });
-    new c.Authentication("desk", { name: "desk", type: "basic", basicAuth: { username: "hub", password: "canary" } }, { provider });`,
+    new c.Authentication("desk", { name: "desk", type: "basic", basicAuth: { username: "hub", password: "canary" } }, { provider, dependsOn: near });`,
     {},
     { US: JSON.stringify({ baseUrl, tokenUrl, clientId, clientSecret }), BOTH: "1" },
     "plugin",
@@ -146,4 +147,14 @@ test("repair finds what a killed run made in the account of a provider", async (
   );
   await project.succeed(up);
   expect(await account.objects("channels")).toMatchObject([{ id: made }]);
+});
+
+test("a resource that comes to an account hides from nobody there whose the objects are", async () => {
+  const urn = (name: string) =>
+    `urn:pulumi:prod::shop::${project.token("Authentication")}::${name}`;
+  await project.succeed(["state", "rename", "--yes", urn("desk"), "counter"]);
+  const { code, output } = await project.pulumi(up, { MOVED: "1" });
+  expect(code).not.toBe(0);
+  expect(output).toContain(`belongs to ${urn("counter")} in the state of this stack`);
+  expect(await account.objects("channels")).toHaveLength(2);
 });
