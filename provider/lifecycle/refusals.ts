@@ -97,7 +97,7 @@ const wayOut = (declared: Declared, owner: Mark | Holding, id: string): string =
     : `{ name: ${JSON.stringify(nameOfLabel(owner.label))} }`;
   // Removing it there would delete the object.
   const way = isOwnStack
-    ? `. If this resource is that one, add the option aliases: [${alias}].`
+    ? `. If this resource is that one, add the option aliases: [${alias}], and do not replace it in the same run.`
     : ", or hand the object over as the page below describes, so that the other stack does not delete it.";
   const gone = isHolding
     ? ""

@@ -36,7 +36,7 @@ afterEach(() => project?.close());
 test("a resource that changes its class without aliases is refused, and its error says what to add", async () => {
   const { output } = await project.pulumi(up, { DOORS: "plugin" });
   expect(output).toContain(
-    `If this resource is that one, add the option aliases: ["${dynamicUrn}"].`,
+    `If this resource is that one, add the option aliases: ["${dynamicUrn}"], and do not replace it in the same run.`,
   );
   await project.succeed(up, { DOORS: "plugin", ALIASES: dynamicUrn });
   expect(await project.objects()).toMatchObject(before.map(({ id }) => ({ id })));
