@@ -1,7 +1,6 @@
 import { managedFields, tidyFields } from "../definition/changes.js";
-import type { Definition } from "../definition/define.js";
-import { normaliseFields, wireName, withoutSecrets } from "../definition/fields.js";
-import { sameMeaning } from "../definition/meaning.js";
+import { normaliseFields, withoutSecrets } from "../definition/fields.js";
+import { sameFields, sameMeaning } from "../definition/meaning.js";
 import { fieldsFromWire } from "../definition/wire.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
 import type { JsonObject } from "../kernel/json.js";
@@ -58,24 +57,19 @@ const read = async (resource: Resource, id: string): Promise<ReadResult> => {
 };
 
 /**
- * Reads from the one list that all reads of a run share; the object itself confirms its absence.
+ * Reads from the one list that all reads of a run share. A list may omit members, so only the object
+ * itself confirms its absence, or a difference from the state.
  */
-const liveObject = async (
-  { definition, service }: Declared,
-  id: string,
-): Promise<WireObject | undefined> => {
+const liveObject = async (declared: Declared, id: string): Promise<WireObject | undefined> => {
+  const { definition, service, properties } = declared;
   const listed = await service.find(definition, id).catch((error) => {
     if (isConversationError(error, "FORBIDDEN", "BAD_RESPONSE")) return undefined;
     throw error;
   });
-  return listed && isWhole(definition, listed) ? listed : service.read(definition, id);
+  const isSame =
+    listed && sameFields(definition.fields, readFields(declared, listed, false), properties.fields);
+  return isSame ? listed : service.read(definition, id);
 };
-
-/** Whether a list item shows as much as the object itself. */
-const isWhole = (definition: Definition, wire: WireObject): boolean =>
-  Object.entries(definition.fields).every(
-    ([name, field]) => !field.required || wire[wireName(name, field)] !== undefined,
-  );
 
 /** A live object in a program's terms. */
 const readFields = (declared: Declared, live: WireObject, isGet: boolean): JsonObject => {
