@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
+import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { ManualClock, nextTurn } from "../service/support/clocks.js";
 import { ask, bodyWith, message, receiver, right, served } from "./support/callback-calls.js";
@@ -47,6 +48,24 @@ test.each([
   const init = { method: "POST", headers: { authorization: right }, body, duplex: "half" };
   const response = await fetch(server.url, init as RequestInit);
   expect([response.status, received]).toEqual([413, []]);
+});
+
+test("node:http: what was not read of a body holds up no later call of its connection", async () => {
+  const { handler } = receiver();
+  await using server = await served(handler.node);
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1").setEncoding("utf8");
+  const send = (body: string): boolean =>
+    socket.write(
+      `POST / HTTP/1.1\r\nhost: x\r\nauthorization: ${right}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+  send("x".repeat(2 * 1024 * 1024));
+  send(JSON.stringify(bodyWith(message("1"))));
+  let answers = "";
+  for await (const piece of socket) {
+    answers += piece;
+    if (answers.includes("202 Accepted")) break;
+  }
+  expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 413", "HTTP/1.1 202"]);
 });
 
 test("node:http: wrong credentials get a 401 without the body being read", async () => {
