@@ -67,9 +67,9 @@ export interface Emulator extends EmulatorAddresses, AsyncDisposable {
    */
   readonly control: EmulatorControl;
   /**
-   * Advances a manual clock by a number of milliseconds.
+   * Advances a manual clock by a number of milliseconds, from 0 to 10^12.
    *
-   * @throws Error if the emulator uses the real clock
+   * @throws Error if the emulator uses the real clock, or for any other number
    */
   advance(ms: number): void;
   /** Closes all connections and stops listening. */

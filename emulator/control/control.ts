@@ -77,11 +77,8 @@ const endpoints = [...furtherEndpoints, ...routes.map(({ name }) => name)];
 
 const readStep = (body: unknown): number => {
   const { advanceMs, ...rest } = isObject(body) ? body : {};
-  const isStep = typeof advanceMs === "number" && advanceMs >= 0 && advanceMs <= 1e12;
-  if (isStep && Object.keys(rest).length === 0) return advanceMs;
-  throw new Error(
-    "The body must be an object with advanceMs: milliseconds from 0 to 1,000,000,000,000.",
-  );
+  if (typeof advanceMs === "number" && Object.keys(rest).length === 0) return advanceMs;
+  throw new Error("The body must be an object with advanceMs, a number.");
 };
 
 const done: ServiceResponse = { status: 204 };

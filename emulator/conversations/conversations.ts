@@ -268,6 +268,7 @@ export const getConversation: OperationHandler<ConversationsHub> = (hub, { id })
   if (!conversation) throw new HttpError(404, "404-101", "There is no conversation with this ID.");
   if (!isCompleted(hub, conversation))
     throw new HttpError(404, "404-101", "The conversation has not completed yet.");
+  const { preferredAgent: _, ...about } = conversation.about;
   const messages = transcriptJson(hub.conversations.messagesOf(id));
-  return { status: 200, body: { ...conversation.about, id, messages } };
+  return { status: 200, body: { ...about, id, messages } };
 };

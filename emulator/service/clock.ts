@@ -9,7 +9,7 @@ export interface EmulatorClock {
   /**
    * Advances a manual clock and runs the scheduled work that is then due.
    *
-   * @throws Error on the real clock, or for a negative step
+   * @throws Error on the real clock, or for a step that is not from 0 to 10^12 ms
    */
   advance(ms: number): void;
   /**
@@ -42,6 +42,9 @@ const realClock = (): EmulatorClock => {
   };
 };
 
+/** About 32 years: more than anything here lasts. */
+const longestStepMs = 1e12;
+
 const manualClock = (): EmulatorClock => {
   let now = Date.now();
   const scheduled = new Set<{ readonly time: number; readonly work: () => void }>();
@@ -49,7 +52,9 @@ const manualClock = (): EmulatorClock => {
     kind: "manual",
     now: () => now,
     advance: (ms) => {
-      if (!(ms >= 0)) throw new Error("advanceMs must be at least 0.");
+      // Beyond the year 275,760 there are no dates.
+      if (!(ms >= 0 && ms <= longestStepMs))
+        throw new Error("advanceMs must be from 0 to 1,000,000,000,000 milliseconds.");
       now += ms;
       const due = [...scheduled].filter(({ time }) => time <= now);
       for (const each of due.sort((a, b) => a.time - b.time)) {

@@ -51,6 +51,8 @@ test("a completed conversation is given with its messages in order", async () =>
       customer,
       entryPoint: { id: "1007" },
       conversationContact: "email",
+      // Callbacks have it, transcripts do not (vendor).
+      preferredAgent: { userName: "sam" },
     },
   });
   await send(
