@@ -45,8 +45,8 @@ export const createProcessMemory = (
   report: (error: unknown) => unknown,
 ): MessageMemory => {
   // `new`: given back here, though the shared memory may still have it as taken.
-  const known = new Map<string, Taken>();
-  const remember = (key: string, state: Taken): void => {
+  const known = new Map<string, "done" | "new">();
+  const remember = (key: string, state: "done" | "new"): void => {
     known.delete(key);
     known.set(key, state);
     const [oldest = key] = known.keys();
@@ -66,15 +66,12 @@ export const createProcessMemory = (
   };
   return {
     take: async (key) => {
-      const here = known.get(key) ?? "unknown";
-      if (here === "taken" || here === "done") return here;
-      remember(key, "taken");
+      const here = known.get(key);
+      if (here === "done") return here;
       const there = shared ? await ask(() => shared.take(key)) : "new";
       // Any other answer, or none, does not say that somebody else has it.
       const isTaken = there === "done" || (there === "taken" && here !== "new");
-      if (!isTaken) return "new";
-      known.delete(key);
-      return there;
+      return isTaken ? there : "new";
     },
     settle: async (key, state) => {
       // First of all here: the shared memory may take its time, and the message come again meanwhile.

@@ -68,6 +68,17 @@ test("node:http: what was not read of a body holds up no later call of its conne
   expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 413", "HTTP/1.1 202"]);
 });
 
+test("node:http: a call that something else has answered is no failure", async () => {
+  const { handler } = receiver();
+  const ended = Promise.withResolvers<void>();
+  await using server = await served((request, response) => {
+    response.writeHead(504).end();
+    handler.node(request, response).then(ended.resolve, ended.reject);
+  });
+  expect((await post(server.url, JSON.stringify(bodyWith(message("1"))))).status).toBe(504);
+  await ended.promise;
+});
+
 test("node:http: wrong credentials get a 401 without the body being read", async () => {
   const { handler } = receiver();
   await using server = await served(handler.node);

@@ -397,6 +397,18 @@ test.each([
   },
 );
 
+test("what another process gave back is taken when it comes again", async () => {
+  const states = ["taken", "new"] as const;
+  let asked = 0;
+  const { deliver, received } = receiver({
+    acknowledge: "after",
+    memory: memoryThat({ take: async () => states[asked++] ?? "taken" }),
+  });
+  const statuses: number[] = [];
+  for (const _ of [1, 2, 3]) statuses.push((await deliver(bodyWith(message("1")))).status);
+  expect([statuses, received.length, asked]).toEqual([[503, 202, 202], 1, 2]);
+});
+
 test("an answer of the memory that means nothing loses no message", async () => {
   const { deliver, received } = receiver({
     // @ts-expect-error as a program without type checks would write it
@@ -415,6 +427,21 @@ test("while a shared memory fails, the process remembers by itself, and says so"
   await deliver(bodyWith(message("1")));
   expect(received).toHaveLength(1);
   expect(errors).toMatchObject([{ message: "no connection" }]);
+});
+
+test("each time that a shared memory begins to fail is reported", async () => {
+  const works = [false, false, true, false];
+  const { deliver, errors } = receiver({
+    memory: memoryThat({
+      take: async () => {
+        if (works.shift()) return "done";
+        throw new Error("no connection");
+      },
+      settle: () => Promise.reject(new Error("no connection")),
+    }),
+  });
+  for (const id of ["1", "2", "3", "4"]) await deliver(bodyWith(message(id)));
+  expect(errors).toHaveLength(2);
 });
 
 test("a memory that does not answer holds up nobody for longer than two seconds", async () => {
