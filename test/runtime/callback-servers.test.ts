@@ -72,8 +72,11 @@ test("node:http: a call that something else has answered is no failure", async (
   const { handler } = receiver();
   const ended = Promise.withResolvers<void>();
   await using server = await served((request, response) => {
-    response.writeHead(504).end();
-    handler.node(request, response).then(ended.resolve, ended.reject);
+    response.writeHead(504).flushHeaders();
+    handler
+      .node(request, response)
+      .then(ended.resolve, ended.reject)
+      .finally(() => response.end());
   });
   expect((await post(server.url, JSON.stringify(bodyWith(message("1"))))).status).toBe(504);
   await ended.promise;
