@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
-import { readMessage, writeMessage } from "../../emulator/page/browser/conversations.mjs";
+import {
+  findDeliveries,
+  readMessage,
+  writeMessage,
+} from "../../emulator/page/browser/conversations.mjs";
 import { clockTime, isFound, refusalText, shortText } from "../../emulator/page/browser/texts.mjs";
 
 test("a time that is none, or beyond all calendars, is shown as it came", () => {
@@ -93,4 +97,12 @@ test("a refusal is shown in the words of control or of the service", () => {
     "400 (400-143): a: is missing.\nb: is odd",
   );
   expect(refusalText(undefined, 502)).toBe("The emulator returned status 502.");
+});
+
+test("a message shows its own last delivery, not that of another conversation with its ID", () => {
+  const entries = ["a", "b", "a", "b"].map((conversationId) => ({
+    messageId: "m",
+    conversationId,
+  }));
+  expect([...findDeliveries(entries, "a")]).toEqual([["m", 2]]);
 });

@@ -81,15 +81,24 @@ const Message = ({ message, delivery, place, downloads }) => {
   </li>`;
 };
 
+/** The place of each message's last delivery, by the sender's own ID, which another conversation may have, too. @param {readonly Pick<ShownDelivery, "messageId" | "conversationId">[]} entries @param {string} conversation */
+export const findDeliveries = (entries, conversation) =>
+  new Map(
+    entries
+      .map((entry, index) => /** @type {const} */ ([entry, index]))
+      .filter(([entry]) => entry.conversationId === conversation)
+      .map(([entry, index]) => [entry.messageId, index]),
+  );
+
 /** The messages of a conversation, as a chat that grows. @param {{ readonly known: Known }} props */
 const Transcript = ({ known: { transcript, deliveries } }) => {
   const log = useRef(/** @type {HTMLElement | null} */ (null));
   const isAtEnd = useRef(true);
-  const { messages = [], downloads = {} } = transcript ?? {};
+  const { id = "", messages = [], downloads = {} } = transcript ?? {};
   useLayoutEffect(() => {
     if (isAtEnd.current && log.current) log.current.scrollTop = log.current.scrollHeight;
   });
-  const last = new Map(deliveries.entries.map((entry, index) => [entry.messageId, index]));
+  const last = findDeliveries(deliveries.entries, id);
   const scrolled = (/** @type {{ currentTarget: HTMLElement }} */ { currentTarget: box }) => {
     isAtEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < 60;
   };
