@@ -243,12 +243,12 @@ export const exchangeCode = async (exchange: CodeExchange): Promise<GrantedToken
   if (accessToken === undefined) {
     throw failed("BAD_RESPONSE", "the response has no access token. Check the token URL.");
   }
-  const seconds = Number(textAt(body, "expires_in") ?? body.expires_in);
+  const seconds = Number.parseFloat(String(body.expires_in));
   return {
     accessToken,
     ...withoutUndefined({
       tokenType: textAt(body, "token_type"),
-      expiresIn: Number.isFinite(seconds) && seconds > 0 ? seconds : undefined,
+      expiresIn: Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined,
       refreshToken: textAt(body, "refresh_token"),
       idToken: textAt(body, "id_token"),
       scope: textAt(body, "scope"),

@@ -130,6 +130,17 @@ test("what else the token address gives is kept", async () => {
   });
 });
 
+test.each([
+  [0, 0],
+  ["0", 0],
+  [-1, undefined],
+  [null, undefined],
+  ["soon", undefined],
+])("a token whose expires_in is %j lives for %s seconds", async (given, expected) => {
+  answering(200, JSON.stringify({ access_token: "t", expires_in: given }));
+  expect((await exchangeCode(exchange)).expiresIn).toBe(expected);
+});
+
 test.each<[string, number, string, object]>([
   [
     "a refusal",
@@ -147,6 +158,7 @@ test.each<[string, number, string, object]>([
     answering(status, text);
     await expect(exchangeCode(exchange)).rejects.toMatchObject({
       ...expected,
+      effect: "unknown",
       message: expect.not.stringMatching(/dBjft|c\/1/),
     });
   },
