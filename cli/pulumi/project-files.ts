@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { isObject } from "../../provider/kernel/json.js";
 import type { SettingSource } from "../../provider/service/settings.js";
 import { findProgram } from "./pulumi-cli.js";
@@ -39,15 +39,20 @@ const advices = [
 export const stackAdvice = (said: string): string =>
   advices.find(({ when }) => when.test(said))?.text ?? "Correct this problem first.";
 
-/** Returns how to query Pulumi about a stack; undefined if there is no CLI on PATH. */
+/**
+ * Returns how to query Pulumi about a stack; undefined if there is no CLI on PATH. As in Pulumi, the
+ * environment may hold the options `--cwd` and `--stack`, but the stack that a list marks as the
+ * current one is still the selected one.
+ */
 export const pulumiPlace = (
   folder: string,
-  env: NodeJS.ProcessEnv,
-  stack?: string,
+  { PULUMI_OPTION_CWD = "", ...env }: NodeJS.ProcessEnv,
+  stack = env.PULUMI_OPTION_STACK,
 ): PulumiPlace | undefined => {
   const command = findProgram("pulumi", env.PATH);
   if (command === undefined) return undefined;
-  return { command, folder, env, ...(stack ? { stack } : {}) };
+  const place = { command, folder: resolve(folder, PULUMI_OPTION_CWD), env };
+  return stack ? { ...place, stack } : place;
 };
 
 /**
@@ -119,9 +124,9 @@ export const readStackConfig = async (
     source: environmentOnly(env),
     ...why,
   });
-  const project = projectFile(folder);
-  if (project === undefined) return without({ absent: "no Pulumi project in this folder" });
-  const place = pulumiPlace(dirname(project), env, stack);
+  const place = pulumiPlace(folder, env, stack);
+  if (!projectFile(place?.folder ?? folder))
+    return without({ absent: "no Pulumi project in this folder" });
   if (!place) return without({ absent: "pulumi is not on PATH" });
   const answer = await queryPulumi(place, ["config", "--json", "--show-secrets"]);
   if ("reason" in answer) return without({ unread: answer.reason });

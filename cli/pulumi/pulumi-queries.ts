@@ -22,18 +22,13 @@ const reading = { timeoutMs: longestMs, stops: [{ signal: "SIGKILL", afterMs: 0 
 const attempts = 3;
 const againMs = 100;
 
-/** Options that choose the stack may come from the environment; others would change the output. */
-const kept = new Set(["PULUMI_OPTION_CWD", "PULUMI_OPTION_STACK"]);
-
 /**
  * Returns the environment without variables that make the CLI log, trace, show secrets, or change
  * its output.
  */
 export const quietEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(
-    Object.entries(env).filter(
-      ([name]) => kept.has(name) || !/^PULUMI_(DEBUG|OPTION_|\w*OTLP_)/.test(name),
-    ),
+    Object.entries(env).filter(([name]) => !/^PULUMI_(DEBUG|OPTION_|\w*OTLP_)/.test(name)),
   ),
   PULUMI_SKIP_UPDATE_CHECK: "true",
   PULUMI_AUTOMATION_API_SKIP_VERSION_CHECK: "true",

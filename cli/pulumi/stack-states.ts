@@ -307,7 +307,8 @@ export const statesOfThisRun = async (
 ): Promise<StackStates | undefined> => {
   const { ownership, project, stack } = ownerParts(owner);
   // The selected stack may have been renamed since.
-  const names = [async () => [stack, undefined], () => listedNames(place, project, stack)];
+  const selected = place.env.PULUMI_OPTION_STACK;
+  const names = [async () => [stack, selected], () => listedNames(place, project, stack)];
   for (const some of names)
     for (const name of await some()) {
       const at = { ...place, ...(name ? { stack: name } : {}) };

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import {
   addressesVariable,
   type EmulatedAddresses,
@@ -107,10 +107,9 @@ export class CopiedStack {
    * @param onLine gets each line; the output is not kept
    */
   pulumi(args: readonly string[], onLine: (line: string) => void): Promise<Ended> {
-    const { place, env, names } = this.original.stack;
+    const { place, names } = this.original.stack;
     const words = [...args, "--stack", names.stack, "--config-file", this.#configFile];
-    const folder = resolve(place.folder, env.PULUMI_OPTION_CWD ?? ".");
-    return this.#run(words, folder, { onLine, isStreamed: true });
+    return this.#run(words, place.folder, { onLine, isStreamed: true });
   }
 
   /**

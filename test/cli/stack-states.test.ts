@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { backendFolder, lockReader } from "../../cli/pulumi/locks.js";
+import { pulumiPlace } from "../../cli/pulumi/project-files.js";
 import {
   type PulumiPlace,
   queryPulumi,
@@ -138,6 +139,23 @@ test("a stack that is given by its full name is found in the list under its shor
   expect(states?.holdings).toHaveLength(1);
 });
 
+test("folder and stack of Pulumi's variables are those of a command, and the selected stack is read, too", async () => {
+  const { place } = fakeCli({
+    prod: stateText("prod", [{ kind: "Channel", name: "a", id: "1" }]),
+    dev: stateText("dev", [{ kind: "Channel", name: "a", id: "2" }]),
+  });
+  const PATH = place.folder;
+  const env = { PATH, PULUMI_OPTION_CWD: "..", PULUMI_OPTION_STACK: "dev" };
+  const found = pulumiPlace(join(place.folder, "sub"), env);
+  expect(found).toMatchObject({ folder: place.folder, stack: "dev" });
+  const states = found && (await readStates({ ...found, env: place.env }, "all"));
+  expect(states?.holdings.map(({ id, own }) => [id, own])).toEqual([
+    ["2", true],
+    ["1", false],
+  ]);
+  expect(pulumiPlace(place.folder, env, "prod")).toMatchObject({ stack: "prod" });
+});
+
 test("a stack that cannot be read leaves the picture incomplete", async () => {
   const { place } = fakeCli({ prod: stateText("prod", []), dev: "torn" });
   expect(await readStates(place, "all")).toMatchObject({ complete: false, holdings: [] });
@@ -176,13 +194,8 @@ test("what makes the CLI log, trace, or show more is not handed on", () => {
     PULUMI_DEBUG_GRPC: "/tmp/all.json",
     PULUMI_OPTION_SHOW_SECRETS: "true",
     PULUMI_OTEL_EXPORTER_OTLP_ENDPOINT: "localhost:4317",
-    PULUMI_OPTION_STACK: "dev",
   });
-  expect(env).toMatchObject({
-    PATH: "/bin",
-    PULUMI_OPTION_STACK: "dev",
-    PULUMI_SKIP_UPDATE_CHECK: "true",
-  });
+  expect(env).toMatchObject({ PATH: "/bin", PULUMI_SKIP_UPDATE_CHECK: "true" });
   expect(Object.keys(env)).not.toContain("PULUMI_DEBUG_GRPC");
   expect(Object.keys(env)).not.toContain("PULUMI_OPTION_SHOW_SECRETS");
   expect(Object.keys(env)).not.toContain("PULUMI_OTEL_EXPORTER_OTLP_ENDPOINT");
