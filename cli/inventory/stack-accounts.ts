@@ -3,6 +3,7 @@ import { providerToken, tokenParts, urnParts } from "../../provider/kernel/pulum
 import { configurationOf } from "../../provider/plugin/configuration.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
 import type { SettingSource, Settings } from "../../provider/service/settings.js";
+import type { StackConfig } from "../pulumi/project-files.js";
 import {
   accountIn,
   definitionOfType,
@@ -112,4 +113,40 @@ export const accountsIn = ({ deployment }: StackExport): readonly AccountName[] 
   const all = [...(deployment.resources ?? []), ...pending];
   const ours = all.filter(({ type }) => definitionOfType(type));
   return [...new Set(ours.map(accountIn))];
+};
+
+const variableOf = /^CONVERSATION_(?:([A-Z][A-Z0-9_]*)_)?BASE_URL$/;
+const entryOf = /^conversation:(?:([A-Za-z][\w-]*)\.)?(\w+)$/;
+
+/** A profile as spelled in its variables. */
+const wordOf = (profile: string): string => profile.toUpperCase().replaceAll("-", "_");
+
+/**
+ * The accounts that a program may use: those of the state with its explicit providers, and those
+ * that have a base URL in the configuration or in the environment. Without an address, a profile
+ * reaches nothing.
+ */
+export const accountNames = (
+  { document, env }: Pick<OpenStack, "document" | "env">,
+  config: StackConfig["entries"],
+): readonly AccountName[] => {
+  const entries = [...config.keys()].flatMap((key) => {
+    const [found, profile, setting] = entryOf.exec(key) ?? [];
+    return found ? [{ profile, setting }] : [];
+  });
+  const spelled = entries.flatMap(({ profile }) => profile ?? []);
+  const inConfig = entries.filter(({ setting }) => setting === "baseUrl");
+  const inVariables = Object.entries(env).flatMap(([name, address]) => {
+    const [found, word] = (address && variableOf.exec(name)) || [];
+    if (!found || word === undefined) return found ? [undefined] : [];
+    return [spelled.find((profile) => wordOf(profile) === word) ?? word.toLowerCase()];
+  });
+  const names = new Set([
+    ...accountsIn(document),
+    ...providerSources(document, env).keys(),
+    ...inConfig.map(({ profile }) => profile),
+    ...inVariables,
+  ]);
+  const [unnamed, named] = [[undefined], [...names].filter((name) => name !== undefined)];
+  return [...(names.has(undefined) || names.size === 0 ? unnamed : []), ...named];
 };

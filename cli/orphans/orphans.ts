@@ -23,7 +23,7 @@ import {
   type StackOptions,
   whileAlone,
 } from "../inventory/open-stack.js";
-import { providerSources, type StackAccountOptions } from "../inventory/stack-accounts.js";
+import { accountNames, type StackAccountOptions } from "../inventory/stack-accounts.js";
 import { textTable, wrapped } from "../terminal/columns.js";
 import { textReport } from "../terminal/report.js";
 
@@ -331,28 +331,6 @@ export interface OrphansOptions extends StackOptions, StackAccountOptions {
 }
 
 /**
- * The accounts to look in: that of the profile, else that of the settings without one, if there are
- * any, and those of the explicit providers in the state, which no option can name.
- */
-const withSearched = async <T>(
-  stack: OpenStack,
-  options: OrphansOptions,
-  work: (inventory: Inventory) => Promise<T>,
-): Promise<T> => {
-  const { profile } = options;
-  const sources = profile === undefined ? providerSources(stack.document, stack.env) : new Map();
-  const explicit: readonly string[] = [...sources.keys()];
-  const isLeftOut =
-    explicit.length > 0 &&
-    (await stack.readSettings().then(
-      () => false,
-      (error: unknown) => isConversationError(error, "SETTINGS_MISSING"),
-    ));
-  const names = isLeftOut ? explicit : [profile, ...explicit];
-  return withInventory(stack, names, options, work);
-};
-
-/**
  * Finds, and on demand deletes or releases, what carries a stack's mark or name and is in no state.
  *
  * @throws CommandFailure if a state cannot be read, or if nothing may be changed; ConversationError
@@ -361,7 +339,7 @@ const withSearched = async <T>(
 export const runOrphans = async (options: OrphansOptions): Promise<OrphansResult> => {
   const stack = await openStack(options);
   const { names } = stack;
-  const { ids } = options;
+  const { ids, profile } = options;
   const purpose = options.delete ? "delete" : options.release && "release";
   const findAndChange = async (inventory: Inventory): Promise<OrphansResult> => {
     const { kinds, gaps, notes } = inventory;
@@ -384,6 +362,8 @@ export const runOrphans = async (options: OrphansOptions): Promise<OrphansResult
     }
     return { ...known, found };
   };
-  const search = () => withSearched(stack, options, findAndChange);
+  const { entries } = await stack.readConfig();
+  const searched = profile === undefined ? accountNames(stack, entries) : [profile];
+  const search = () => withInventory(stack, searched, options, findAndChange);
   return purpose ? whileAlone(stack, search) : search();
 };

@@ -2,7 +2,7 @@ import { defaultScopes, isScope, scopes } from "../../provider/service/operation
 import type { Settings } from "../../provider/service/settings.js";
 import { type Conditions, readConditions } from "../forecast/forecast.js";
 import { type AccountReading, readAccount } from "../inventory/read-account.js";
-import { type AccountName, accountsIn, openAccounts } from "../inventory/stack-accounts.js";
+import { type AccountName, accountNames, openAccounts } from "../inventory/stack-accounts.js";
 import type { OriginalStack } from "./original-stack.js";
 
 /** An account in which a run is rehearsed. */
@@ -14,43 +14,6 @@ export interface RehearsedAccount {
   /** Those of the client that deploys. */
   readonly scopes: readonly string[];
 }
-
-const variableOf = /^CONVERSATION_(?:([A-Z][A-Z0-9_]*)_)?BASE_URL$/;
-const entryOf = /^conversation:(?:([A-Za-z][\w-]*)\.)?(\w+)$/;
-
-/** A profile as spelled in its variables. */
-const wordOf = (profile: string): string => profile.toUpperCase().replaceAll("-", "_");
-
-/**
- * The accounts that a program may use: those of the state, and those that have a base URL in the
- * configuration or in the environment. Without an address, a profile reaches nothing.
- */
-export const accountNames = ({
-  document,
-  config,
-  stack,
-}: Pick<OriginalStack, "document" | "config"> & {
-  readonly stack: Pick<OriginalStack["stack"], "env">;
-}): readonly AccountName[] => {
-  const entries = [...config.keys()].flatMap((key) => {
-    const [found, profile, setting] = entryOf.exec(key) ?? [];
-    return found ? [{ profile, setting }] : [];
-  });
-  const spelled = entries.flatMap(({ profile }) => profile ?? []);
-  const inConfig = entries.filter(({ setting }) => setting === "baseUrl");
-  const inVariables = Object.entries(stack.env).flatMap(([name, address]) => {
-    const [found, word] = (address && variableOf.exec(name)) || [];
-    if (!found || word === undefined) return found ? [undefined] : [];
-    return [spelled.find((profile) => wordOf(profile) === word) ?? word.toLowerCase()];
-  });
-  const names = new Set([
-    ...accountsIn(document),
-    ...inConfig.map(({ profile }) => profile),
-    ...inVariables,
-  ]);
-  const [unnamed, named] = [[undefined], [...names].filter((name) => name !== undefined)];
-  return [...(names.has(undefined) || names.size === 0 ? unnamed : []), ...named];
-};
 
 /**
  * The scopes of the client that deploys: those that the token URL reports in the specification's
@@ -84,10 +47,10 @@ export interface AccountReadingOptions extends Pick<Partial<Conditions>, "plan">
  * @throws ConversationError if settings are missing, or an account cannot be read
  */
 export const readAccounts = async (
-  { stack, document, config, source }: OriginalStack,
+  { stack, config, source }: OriginalStack,
   { say, signal, ...given }: AccountReadingOptions,
 ) => {
-  const names = accountNames({ stack, document, config });
+  const names = accountNames(stack, config);
   const opened = await openAccounts(stack, names, { say, signal });
   const accounts: RehearsedAccount[] = [];
   const notes: string[] = [];

@@ -1,10 +1,13 @@
 import { expect, test } from "vitest";
 import { messageOf } from "../../cli/command.js";
+import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type OrphansOptions, runOrphans } from "../../cli/orphans/orphans.js";
+import { startEmulator } from "../../emulator/index.js";
 import type { Clock } from "../../provider/kernel/clock.js";
 import { newSerial } from "../../provider/lifecycle/ownership.js";
 import { markFor, markOf, markText } from "../../provider/lifecycle/resource.js";
 import { kindOf } from "../emulator/running.js";
+import { EmulatorControl } from "../support/emulator-control.js";
 import { roleOf } from "../support/forms.js";
 import { stackSandbox } from "./inventory/stack-sandbox.js";
 import { run } from "./session.js";
@@ -99,6 +102,22 @@ test("objects of a state, of others and without a mark are never deleted", async
   const { found } = await box.orphans({ delete: true });
   expect(found).toMatchObject([{ id: moved.id, standing: "held", heldBy: [{ stack: "other" }] }]);
   expect(await box.control.objects("channels")).toHaveLength(4);
+});
+
+test("every account that the stack may use is searched, and a profile chooses one", async () => {
+  const box = await orphansSandbox();
+  const id = await box.make("Channel", channel("a"));
+  await using home = await startEmulator();
+  const entries = Object.entries(emulatorEnvironment(box.emulator));
+  const eu = entries.map(([name, value]) => [
+    name.replace("CONVERSATION", "CONVERSATION_EU"),
+    value,
+  ]);
+  const env = { ...box.options.env, ...Object.fromEntries(eu), ...emulatorEnvironment(home) };
+  for (const profile of [undefined, "eu"])
+    expect((await box.orphans({ env, profile })).found).toMatchObject([{ id }]);
+  const paths = (await new EmulatorControl(home).log()).map(({ template }) => template);
+  expect(paths.filter((path) => path === "/channels")).toHaveLength(1);
 });
 
 test("a stack that is locked: listed with a note, nothing deleted, --ignore-lock or not", async () => {

@@ -1,14 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { accountNames } from "../../cli/rehearse/accounts.js";
+import { accountNames } from "../../cli/inventory/stack-accounts.js";
 import { configWithoutWaysOut, withoutWaysOut } from "../../cli/rehearse/original-stack.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
-import { typeToken } from "../../provider/kernel/pulumi.js";
+import { providerToken, typeToken } from "../../provider/kernel/pulumi.js";
 import { describeSettings, readSettings } from "../../provider/service/settings.js";
 
 const stackWith = (env: NodeJS.ProcessEnv, config: Readonly<Record<string, string>>) => ({
-  stack: { env },
-  document: { version: 3, deployment: {} },
+  stack: { env, document: { version: 3, deployment: {} } },
   config: new Map(Object.entries(config).map(([key, text]) => [key, { text, secret: false }])),
 });
 
@@ -36,7 +35,13 @@ test("no profile of a copied stack finds a way out, and the program's own values
       const original = stackWith(named(all, "environment"), named(all, "config"));
       const environment = withoutWaysOut(original.stack.env);
       const config = configWithoutWaysOut(original.config);
-      for (const of of [undefined, ...accountNames(original), "eu", "my-eu", "us_2"])
+      for (const of of [
+        undefined,
+        ...accountNames(original.stack, original.config),
+        "eu",
+        "my-eu",
+        "us_2",
+      ])
         expect(() =>
           readSettings({ environment, config: (key) => config.get(key)?.text }, of),
         ).toThrow("baseUrl is missing");
@@ -59,20 +64,27 @@ test("what the project file says does not come back where the copy has no such s
 test("a profile has the name of its configuration, where the environment gives its address", () => {
   const env = { CONVERSATION_MY_EU_BASE_URL: "a", CONVERSATION_US_BASE_URL: "b" };
   const config = { "conversation:my-eu.clientId": "x" };
-  expect(accountNames(stackWith(env, config))).toEqual(["my-eu", "us"]);
-  expect(accountNames(stackWith({}, config))).toEqual([undefined]);
-  expect(accountNames(stackWith({ CONVERSATION_BASE_URL: "a", ...env }, {}))).toEqual([
-    ...[undefined, "my_eu", "us"],
-  ]);
+  const namesIn = (...given: Parameters<typeof stackWith>) => {
+    const { stack, config } = stackWith(...given);
+    return accountNames(stack, config);
+  };
+  expect(namesIn(env, config)).toEqual(["my-eu", "us"]);
+  expect(namesIn({}, config)).toEqual([undefined]);
+  expect(namesIn({ CONVERSATION_BASE_URL: "a", ...env }, {})).toEqual([undefined, "my_eu", "us"]);
 });
 
-test("a stack whose objects all have a profile needs no account without one", () => {
+test("a stack whose objects all have a profile or a provider needs no account without one", () => {
   const resourceOf = (kind: string, inputs: JsonObject) => {
     const type = typeToken(kind);
     return { urn: `urn:pulumi:prod::shop::${type}::it`, type, inputs };
   };
-  const resources = [resourceOf("Ownership", {}), resourceOf("Channel", { profile: "us" })];
+  const provider = { ...resourceOf("Ownership", {}), type: providerToken };
+  const resources = [
+    ...[resourceOf("Ownership", {}), resourceOf("Channel", { profile: "us" })],
+    { ...provider, urn: `urn:pulumi:prod::shop::${providerToken}::eu` },
+  ];
   const document = { version: 3, deployment: { resources } };
-  const original = stackWith({ CONVERSATION_BASE_URL: "" }, {});
-  expect(accountNames({ ...original, document })).toEqual(["us"]);
+  const { config } = stackWith({}, {});
+  const names = accountNames({ document, env: { CONVERSATION_BASE_URL: "" } }, config);
+  expect(names).toEqual(["us", "provider eu"]);
 });
