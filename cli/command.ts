@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { ownCommand } from "../provider/kernel/package.js";
 
 /** One session at a command line: where it writes, and how it ends. */
 export interface Session {
@@ -194,6 +195,21 @@ export const exitsOf = (
 /** `maxMinutes` as it is written on the command line: `--max-minutes`. */
 export const optionName = (key: string): string =>
   `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** Which stack, and which of its accounts, a command line names. */
+export interface AskedStack {
+  /** Default: the selected one. */
+  readonly stack?: string | undefined;
+  /** Default: the settings without a profile. */
+  readonly profile?: string | undefined;
+}
+
+/** ` --stack <name>` for a command line that names one, as the one before did. */
+export const sameStack = ({ stack }: AskedStack): string => (stack ? ` --stack ${stack}` : "");
+
+/** A command of this package about the same stack and profile, as messages show it. */
+export const sameStackCommand = (words: string, asked: AskedStack): string =>
+  ownCommand(`${words}${sameStack(asked)}${asked.profile ? ` --profile ${asked.profile}` : ""}`);
 
 /**
  * Something that the person at the terminal can act on. Its message stands alone and is shown

@@ -40,7 +40,7 @@ stack's mark.`,
     );
     return {
       value: importJson(result),
-      text: importReport(result),
+      text: importReport(result, options),
       isIncomplete: result.notes.length > 0,
     };
   },

@@ -1,5 +1,11 @@
-import { ownCommand } from "../../provider/kernel/package.js";
-import { CommandFailure, command, flagOption, incompleteExit, textsOption } from "../command.js";
+import {
+  CommandFailure,
+  command,
+  flagOption,
+  incompleteExit,
+  sameStackCommand,
+  textsOption,
+} from "../command.js";
 import { profileOption, stackOption } from "./common-options.js";
 
 interface Purpose {
@@ -79,13 +85,13 @@ leftover.`,
         const result = await runOrphans({ ...options, ...(ids ? { ids } : {}), say, signal });
         return { done: result, isEnded: signal.aborted };
       },
-      `To see what is left, run: ${ownCommand("orphans")}`,
+      `To see what is left, run: ${sameStackCommand("orphans", options)}`,
     );
     for (const note of done.notes) session.err(`note: ${note}\n`);
     const isDone = done.found.every(({ reason }) => reason === undefined);
     return {
       value: done.found,
-      text: orphansReport(done),
+      text: orphansReport(done, options),
       exitCode: isDone ? 0 : isEnded ? 130 : 1,
       isIncomplete: done.isIncomplete,
     };

@@ -1,5 +1,4 @@
-import { ownCommand } from "../../provider/kernel/package.js";
-import { command, flagOption, incompleteExit } from "../command.js";
+import { command, flagOption, incompleteExit, sameStackCommand } from "../command.js";
 import { profileOption, stackOption } from "./common-options.js";
 
 /** `repair`: puts a stack in order after a run was killed. */
@@ -47,11 +46,11 @@ that a person made.`,
         result: await runRepair({ ...options, ...means }),
         isEnded: means.signal.aborted,
       }),
-      `To see what is left to do, run: ${ownCommand("repair")}`,
+      `To see what is left to do, run: ${sameStackCommand("repair", options)}`,
     );
     return {
       value: result,
-      text: repairReport(result),
+      text: repairReport(result, options),
       exitCode: isRepaired(result) ? 0 : isEnded ? 130 : 1,
       isIncomplete: result.unread.length > 0 || !result.consistent,
     };

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { changesOf } from "../../provider/definition/changes.js";
 import type { Printed } from "../../provider/kernel/json.js";
-import { ownCommand } from "../../provider/kernel/package.js";
 import { ownershipsOf } from "../../provider/kernel/pulumi.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import {
@@ -10,6 +9,7 @@ import {
   stackMark,
   stackOfLabel,
 } from "../../provider/lifecycle/resource.js";
+import { type AskedStack, sameStackCommand } from "../command.js";
 import {
   type Inventory,
   type InventoryItem,
@@ -62,7 +62,7 @@ const unmanagedSchema = z.strictObject({
   standing: z
     .enum(["foreign", "leftover", "copy", "former"])
     .describe(
-      "`foreign`: has no mark. `leftover`: this stack created it. `copy`: a person copied it from this stack's object. `former`: is from a state that no longer exists or that the command cannot read",
+      "`foreign`: has no mark. `leftover`: a stack of the backend created it. `copy`: a person copied it from a stack's object. `former`: is from a state that no longer exists or that the command cannot read",
     ),
   label: z
     .exactOptional(z.string())
@@ -247,6 +247,7 @@ const notesOf = (
   objects: readonly ComparedObject[],
   begun: readonly string[],
   { gaps, notes }: Inventory,
+  asked: AskedStack,
 ): readonly string[] => {
   const touched = objects.filter(
     ({ changedSince, changes }) => changedSince !== undefined && changes.length === 0,
@@ -255,7 +256,7 @@ const notesOf = (
     ...notes,
     ...begun.map(
       (object) =>
-        `A run of this stack is creating ${object}. If that run was killed, use: ${ownCommand("repair")}`,
+        `A run of this stack is creating ${object}. If that run was killed, use: ${sameStackCommand("repair", asked)}`,
     ),
     ...touched.map(
       ({ item: { definition, name }, changedSince }) =>
@@ -266,7 +267,10 @@ const notesOf = (
 };
 
 /** The differences, computed from what was read. */
-export const driftIn = async (inventory: Inventory, managedOnly: boolean): Promise<DriftResult> => {
+export const driftIn = async (
+  inventory: Inventory,
+  { managedOnly, ...asked }: AskedStack & Pick<DriftOptions, "managedOnly">,
+): Promise<DriftResult> => {
   const { names, items, accounts, consistent, unread } = inventory;
   const objects = await Promise.all(
     items
@@ -288,7 +292,7 @@ export const driftIn = async (inventory: Inventory, managedOnly: boolean): Promi
     ...beside,
     unread,
     compared: objects.filter(({ item }) => item.live || isRead(item)).length,
-    notes: notesOf(objects, begun, inventory),
+    notes: notesOf(objects, begun, inventory, asked),
   };
 };
 
@@ -307,7 +311,5 @@ export const runDrift = async (options: DriftOptions): Promise<DriftResult> => {
   const stack = await openStack(options);
   const used = accountsIn(stack.document);
   const names = used.length > 0 ? used : [undefined];
-  return withInventory(stack, names, options, (inventory) =>
-    driftIn(inventory, options.managedOnly === true),
-  );
+  return withInventory(stack, names, options, (inventory) => driftIn(inventory, options));
 };

@@ -48,8 +48,8 @@ const changeText = ({ path, state, live }: DriftChange): string =>
 
 const standings = {
   foreign: "no mark",
-  leftover: "created by this stack, but in no state",
-  copy: "a copy of this stack's object, made by a person",
+  leftover: "created by a stack of the backend, but in no state",
+  copy: "a copy of a stack's object, made by a person",
   former: "from a former state with this stack's name",
 } as const;
 

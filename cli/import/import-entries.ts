@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { withoutSecrets } from "../../provider/definition/fields.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
-import { ownCommand } from "../../provider/kernel/package.js";
 import { pointerTo, typeToken } from "../../provider/kernel/pulumi.js";
 import { inertOutput } from "../../provider/kernel/text.js";
 import { ownershipKind } from "../../provider/lifecycle/ownership-resource.js";
 import { type Properties, stateValues } from "../../provider/lifecycle/resource.js";
 import type { Holding, StackStates } from "../../provider/lifecycle/stack-states.js";
+import { type AskedStack, sameStackCommand } from "../command.js";
 import { resourceNames, type SelectionOptions, selected } from "../export/program-plan.js";
 import { judgeObjects } from "../inventory/inventory.js";
 import type { ObjectInputs } from "../inventory/object-inputs.js";
@@ -104,6 +104,7 @@ const obstacle = (
   candidate: Candidate,
   judge: ReturnType<typeof judgeObjects>,
   states: StackStates,
+  asked: AskedStack,
 ): string | undefined => {
   const { definition, id, wire, mark, problem } = candidate.object;
   const { heldBy, isOwn, isPending } = judge(definition, id, wire);
@@ -111,7 +112,7 @@ const obstacle = (
   // What this very stack made and no state holds belongs to nobody else.
   if (mark && !isOwn) return `the object carries the mark of another stack or state: ${mark.label}`;
   if (mark && isPending)
-    return `an unfinished run of this stack created the object (${mark.label}); to write it into the state, run: ${ownCommand("repair")}`;
+    return `an unfinished run of this stack created the object (${mark.label}); to write it into the state, run: ${sameStackCommand("repair", asked)}`;
   const other = namesake(candidate, states);
   if (other)
     return `the state contains another object under this name: ${other.urn} (ID ${other.id})`;
@@ -120,9 +121,7 @@ const obstacle = (
     : `no program can declare the object unchanged: ${problem}`;
 };
 
-export interface PlanImportOptions extends SelectionOptions {
-  readonly profile?: string | undefined;
-}
+export interface PlanImportOptions extends SelectionOptions, AskedStack {}
 
 /** The objects that will be imported. */
 export interface ImportPlan {
@@ -153,7 +152,7 @@ export const planImport = (
   const taken: Candidate[] = [];
   const left: LeftObject[] = [];
   for (const candidate of candidates) {
-    const reason = obstacle(candidate, judge, states);
+    const reason = obstacle(candidate, judge, states, options);
     if (reason === undefined) taken.push(candidate);
     else left.push({ ...candidate, reason });
   }

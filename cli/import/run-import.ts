@@ -3,8 +3,7 @@ import { devNull } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
-import { ownCommand } from "../../provider/kernel/package.js";
-import { CommandFailure } from "../command.js";
+import { type AskedStack, CommandFailure, sameStackCommand } from "../command.js";
 import { omittedSentences } from "../export/program-files.js";
 import { printedResource } from "../export/program-plan.js";
 import { type AccountOptions, readAccountInputs } from "../inventory/open-account.js";
@@ -53,12 +52,15 @@ const flags = [
   ...["--generate-resources", devNull],
 ];
 
-const again =
-  "The state contains what was imported so far, or nothing if the import was killed or the stack is locked. " +
-  `To clean up, run ${ownCommand("repair")}; then import again.`;
-
 /** How a failed import ended. */
-const failureOf = ({ code, lastLines }: Ended, isInterrupted: boolean): CommandFailure => {
+const failureOf = (
+  { code, lastLines }: Ended,
+  asked: AskedStack,
+  isInterrupted: boolean,
+): CommandFailure => {
+  const again =
+    "The state contains what was imported so far, or nothing if the import was killed or the stack is locked. " +
+    `To clean up, run ${sameStackCommand("repair", asked)}; then import again.`;
   if (isInterrupted) return new CommandFailure(`Interrupted. ${again}`, 130);
   if (code === undefined) return new CommandFailure(`pulumi import was killed. ${again}`);
   return new CommandFailure(`pulumi import failed. ${again}\n${lastLines.slice(-15).join("\n")}`);
@@ -72,8 +74,9 @@ const failureOf = ({ code, lastLines }: Ended, isInterrupted: boolean): CommandF
 const importFile = async (
   { place, env }: OpenStack,
   text: string,
-  signal: AbortSignal | undefined,
+  options: ImportOptions,
 ): Promise<void> => {
+  const { signal } = options;
   const { folder, remove } = privateFolder("conversation-import-");
   const file = join(folder, "resources.json");
   const stack = place.stack ? ["--stack", place.stack] : [];
@@ -86,7 +89,7 @@ const importFile = async (
       env: { ...quietEnvironment(env), ...lightRun(env) },
       stops: pulumiStops,
     });
-    if (ended.code !== 0) throw failureOf(ended, signal?.aborted === true);
+    if (ended.code !== 0) throw failureOf(ended, options, signal?.aborted === true);
   } finally {
     remove();
   }
@@ -101,9 +104,11 @@ const importFile = async (
 export const runImport = async (options: ImportOptions): Promise<ImportResult> => {
   const { progress, signal } = options;
   const stack = await openStack(options);
-  const { objects, notes } = await readAccountInputs(options);
+  const { objects, notes: gaps } = await readAccountInputs(options);
   // Read after the account: by then the states hold what a run has made or taken over in between.
   const states = await stack.readStates("all");
+  const unseen = "some stacks in the backend, which may contain objects listed here.";
+  const notes = states.complete ? gaps : [...gaps, unseen];
   const { taken, left, file } = planImport(objects, stack.names, states, options);
   const applied = options.apply === true && taken.length > 0;
   if (applied) {
@@ -111,7 +116,7 @@ export const runImport = async (options: ImportOptions): Promise<ImportResult> =
     const count = withCount(taken.length, "object");
     const step = progress?.step(`Importing ${count}`);
     try {
-      await importFile(stack, file, signal);
+      await importFile(stack, file, options);
       step?.done(`Imported ${count}`);
     } catch (error) {
       step?.failed();
@@ -137,25 +142,25 @@ export const importJson = ({
 });
 
 /** The next step. */
-const nextStep = ({ names, applied, taken }: ImportResult): string => {
+const nextStep = ({ names, applied, taken }: ImportResult, asked: AskedStack): string => {
   const stack = `${names.project}/${names.stack}`;
   if (taken.length === 0) return `Nothing is left to import into ${stack}. Nothing was changed.`;
   const counted = taken.length === 1 ? "this object" : `these ${taken.length} objects`;
   if (!applied) return `Nothing was imported. To import ${counted} into ${stack}, add --apply.`;
   return (
     `The objects are in the state of ${stack}. Declare them in the program under these names before the next pulumi up, ` +
-    `which would otherwise delete them in the service. To write the code, run: ${ownCommand("export --out <folder>")}. ` +
+    `which would otherwise delete them in the service. To write the code, run: ${sameStackCommand("export --out <folder>", asked)}. ` +
     "Then pulumi preview shows the differences, and the first pulumi up writes the dependencies into the state."
   );
 };
 
 /** What was, or would be, imported, for people, within 80 columns. */
-export const importReport = (result: ImportResult): string => {
+export const importReport = (result: ImportResult, asked: AskedStack = {}): string => {
   const { taken, left, notes } = result;
   const omitted = omittedSentences(left).flatMap((sentence) => wrapped(sentence, 80));
   const rows = taken.map(({ object, logical }) => [object.definition.kind, object.id, logical]);
   return textReport(
     rows.length > 0 ? textTable(["kind", "id", "resource"], rows, { whole: ["kind", "id"] }) : [],
-    [...omitted, ...notReadLines(notes), ...wrapped(nextStep(result), 80)],
+    [...omitted, ...notReadLines(notes), ...wrapped(nextStep(result, asked), 80)],
   );
 };

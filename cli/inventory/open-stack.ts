@@ -4,7 +4,7 @@ import { type JsonObject, sameJson } from "../../provider/kernel/json.js";
 import type { StackStates } from "../../provider/lifecycle/stack-states.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
 import type { Settings } from "../../provider/service/settings.js";
-import { CommandFailure } from "../command.js";
+import { type AskedStack, CommandFailure } from "../command.js";
 import { type LockReader, lockReader } from "../pulumi/locks.js";
 import { ownCacheFolder, tryLock } from "../pulumi/own-folders.js";
 import { runCommand } from "../pulumi/processes.js";
@@ -32,11 +32,7 @@ export interface StackNames {
 }
 
 /** Which stack a command is about, and where. */
-export interface StackOptions {
-  /** Default: the selected one. */
-  readonly stack?: string | undefined;
-  /** Default: the settings without a profile. */
-  readonly profile?: string | undefined;
+export interface StackOptions extends AskedStack {
   /** The Pulumi project folder. Default: the current one. */
   readonly folder?: string;
   /** Default: the environment of this process. */
@@ -165,7 +161,7 @@ export const openStack = async (options: StackOptions): Promise<OpenStack> => {
  * @throws CommandFailure if a run is, or may be, working on a stack
  */
 export const assertNoRun = async (
-  { readLock, names: { project, stack } }: Pick<OpenStack, "readLock" | "names">,
+  { readLock, place, names: { project, stack } }: Pick<OpenStack, "readLock" | "place" | "names">,
   ignoreLock?: boolean,
 ): Promise<void> => {
   const lock = await readLock();
@@ -173,7 +169,7 @@ export const assertNoRun = async (
   if (lock.state === "locked")
     throw new CommandFailure(
       `Not done: the stack ${name} is locked, so a run may be in progress. ` +
-        "Wait until it ends; if it was killed, run pulumi cancel. Then try again.",
+        `Wait until it ends; if it was killed, run pulumi cancel${place.stack ? ` ${place.stack}` : ""}. Then try again.`,
     );
   if (lock.state === "unknown" && !ignoreLock)
     throw new CommandFailure(

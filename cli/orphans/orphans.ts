@@ -13,7 +13,7 @@ import type { Mark } from "../../provider/lifecycle/stack-states.js";
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/settings.js";
-import { CommandFailure, messageOf } from "../command.js";
+import { type AskedStack, CommandFailure, messageOf, sameStackCommand } from "../command.js";
 import { type Inventory, type InventoryItem, withInventory } from "../inventory/inventory.js";
 import {
   assertNoRun,
@@ -117,11 +117,11 @@ export interface OrphansResult {
   readonly isIncomplete: boolean;
 }
 
-const sections = [
+const sectionsFor = (asked: AskedStack) => [
   {
     standing: "leftover",
     heading: "Leftovers: this stack created them, and no state contains them.",
-    advice: `pulumi up adopts those that the program still declares. To delete all of them, run: ${ownCommand("orphans --delete")}`,
+    advice: `pulumi up adopts those that the program still declares. To delete all of them, run: ${sameStackCommand("orphans --delete", asked)}`,
   },
   {
     standing: "held",
@@ -131,12 +131,12 @@ const sections = [
   {
     standing: "copy",
     heading: "Copies: a person copied them from this stack's objects, including the mark.",
-    advice: `The command never deletes these objects. To remove the mark from one, run: ${ownCommand("orphans --release --id <id>")}`,
+    advice: `The command never deletes these objects. To remove the mark from one, run: ${sameStackCommand("orphans --release --id <id>", asked)}`,
   },
   {
     standing: "former",
     heading: "Former: from an earlier state or another stack with this name.",
-    advice: `If they are yours, remove the mark (${ownCommand("orphans --release --id <id>")}) and adopt them in a program, or delete them (--delete --id <id>).`,
+    advice: `If they are yours, remove the mark (${sameStackCommand("orphans --release --id <id>", asked)}) and adopt them in a program, or delete them (--delete --id <id>).`,
   },
 ];
 
@@ -153,11 +153,14 @@ const rowOf = (orphan: FoundOrphan): readonly string[] => {
 };
 
 /** What was found and done, for people, within 80 columns. */
-export const orphansReport = ({ found, isIncomplete, names }: OrphansResult): string => {
+export const orphansReport = (
+  { found, isIncomplete, names }: OrphansResult,
+  asked: AskedStack,
+): string => {
   const among = isIncomplete ? "What could be read" : "The service";
   if (found.length === 0)
     return `${among} contains no leftovers of ${names.project}/${names.stack}.\n`;
-  const blocks = sections.flatMap(({ standing, heading, advice }) => {
+  const blocks = sectionsFor(asked).flatMap(({ standing, heading, advice }) => {
     const these = found.filter((orphan) => orphan.standing === standing);
     if (these.length === 0) return [];
     const isDone = these.every(({ deleted, released }) => deleted === true || released === true);

@@ -1,6 +1,5 @@
 import { sameJson } from "../../provider/kernel/json.js";
-import { ownCommand } from "../../provider/kernel/package.js";
-import { CommandFailure } from "../command.js";
+import { CommandFailure, sameStackCommand } from "../command.js";
 import { forecast } from "../forecast/forecast.js";
 import { exportStack, openStack, type StackOptions } from "../inventory/open-stack.js";
 import { readAccounts } from "./accounts.js";
@@ -40,7 +39,7 @@ export const rehearse = async (options: RehearseOptions & StackOptions): Promise
     notes: [
       ...(isUnfinished
         ? [
-            `A run is in progress or was interrupted: the state contains pending operations. To see what it left behind and what to do, run: ${ownCommand("repair")}`,
+            `A run is in progress or was interrupted: the state contains pending operations. To see what it left behind and what to do, run: ${sameStackCommand("repair", options)}`,
           ]
         : []),
       ...notes,

@@ -1,5 +1,4 @@
-import { ownCommand } from "../../provider/kernel/package.js";
-import { messageOf } from "../command.js";
+import { type AskedStack, messageOf, sameStack, sameStackCommand } from "../command.js";
 import { withInventory } from "../inventory/inventory.js";
 import {
   addToState,
@@ -12,7 +11,7 @@ import {
 import { accountsIn, type StackAccountOptions } from "../inventory/stack-accounts.js";
 import { changeOrphan } from "../orphans/orphans.js";
 import { logicalName } from "../pulumi/stack-documents.js";
-import { wrappedText } from "../terminal/columns.js";
+import { wrapped, wrappedText } from "../terminal/columns.js";
 import { textReport } from "../terminal/report.js";
 import {
   isRepaired,
@@ -41,20 +40,21 @@ const stepLines = (step: RepairStep): readonly string[] => [
   ...(step.reason === undefined ? [] : wrappedText(`Not done: ${step.reason}`, "  ")),
 ];
 
-const ending = (result: RepairResult): readonly string[] => {
+const ending = (result: RepairResult, asked: AskedStack): readonly string[] => {
   const { applied, steps } = result;
   if (steps.length === 0) return [];
-  if (!applied) return [`To carry out these steps, run: ${ownCommand("repair --apply")}`];
+  if (!applied)
+    return [`To carry out these steps, run: ${sameStackCommand("repair --apply", asked)}`];
   if (!isRepaired(result)) return [];
   // What a killed `destroy` had already deleted is no longer in the state: `up` would create it.
   return [
-    "The stack is repaired. To continue, run: pulumi up --refresh",
-    "After a killed destroy, run: pulumi destroy",
+    `The stack is repaired. To continue, run: pulumi up --refresh${sameStack(asked)}`,
+    `After a killed destroy, run: pulumi destroy${sameStack(asked)}`,
   ];
 };
 
 /** The results and actions, for people, within 80 columns. */
-export const repairReport = (result: RepairResult): string => {
+export const repairReport = (result: RepairResult, asked: AskedStack = {}): string => {
   const { project, stack, steps, notes, left } = result;
   const name = `${project}/${stack}`;
   const heading =
@@ -67,7 +67,7 @@ export const repairReport = (result: RepairResult): string => {
     steps.flatMap(stepLines),
     sentences(left),
     sentences(notes),
-    ending(result),
+    ending(result, asked).flatMap((text) => wrapped(text, 80)),
   );
 };
 

@@ -115,6 +115,13 @@ describe("import", () => {
     expect((await hub.import()).taken).toHaveLength(12);
   });
 
+  test("says that a stack which cannot be read may have what it takes", async () => {
+    const hub = await importSandbox({ other: "torn" });
+    const result = await hub.import();
+    expect(result.notes).toEqual([expect.stringMatching(/^some stacks in the backend/)]);
+    expect(importReport(result)).toContain("Not read: some stacks in the backend, which may");
+  });
+
   test("shows what Pulumi said if it fails", async () => {
     const hub = await importSandbox();
     await expect(hub.import({ apply: true })).rejects.toThrow(

@@ -135,6 +135,7 @@ test("a stack that is locked: listed with a note, nothing deleted, --ignore-lock
     expect(await box.refusal(more)).toMatch(
       /^Not done: the stack shop\/prod is locked, .*pulumi cancel/,
     );
+  expect(await box.refusal({ delete: true, stack: "prod" })).toContain("run pulumi cancel prod.");
   expect(await box.control.objects("channels")).toMatchObject([
     { description: expect.stringContaining("[pulumi:") },
   ]);

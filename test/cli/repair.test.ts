@@ -167,7 +167,10 @@ test("a creation that made nothing is forgotten, and so is one that the state ha
   const before = box.deployment().resources;
   const found = await box.repair({ apply: true });
   expect(found).toMatchObject({ steps: [1, 2].map(() => ({ action: "forget", done: true })) });
-  expect(repairReport(found)).toMatch(/pulumi up --refresh\n.*pulumi destroy/);
+  expect(repairReport(found)).toMatch(/pulumi up --refresh\n.*pulumi destroy$/m);
+  expect(repairReport(found, { stack: "prod" })).toMatch(
+    /--refresh --stack prod\n.* --stack prod$/m,
+  );
   const { resources, pending_operations: notes } = box.deployment();
   expect([resources, notes ?? []]).toEqual([before, []]);
   expect(await box.control.objects("channels")).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { stackSandbox } from "./inventory/stack-sandbox.js";
+import { pending, stackSandbox } from "./inventory/stack-sandbox.js";
 import { run } from "./session.js";
 
 /** A stack that holds the whole account, in whose folder and environment commands run. */
@@ -80,3 +80,18 @@ test.each([...commands, ["explain"]])(
     });
   },
 );
+
+test.each([
+  ["repair", "repair --apply --stack prod --profile eu"],
+  ["drift", "repair --stack prod --profile eu"],
+  ["orphans", "orphans --delete --stack prod --profile eu"],
+  ["import", "repair --stack prod --profile eu"],
+])("the next step that %s names is about the same stack and profile", async (name, step) => {
+  const { box } = await inStack();
+  await box.up("Channel", "begun", { type: "custom.begun", displayName: "Web", icon: "aVZC" });
+  box.write(pending("creating", box.popped()));
+  for (const [variable, value] of Object.entries(box.options.env))
+    vi.stubEnv(variable.replace("CONVERSATION", "CONVERSATION_EU"), value);
+  const { out } = await run(name, "--stack", "prod", "--profile", "eu");
+  expect(out.replaceAll(/\s+/g, " ")).toContain(`npx pulumi-conversation ${step}`);
+});

@@ -76,7 +76,7 @@ test("the command line takes every command that a message or a comment advises",
   const advised = sources.flatMap(([file, text]) =>
     [
       ...text.matchAll(
-        /(?:pulumi-conversation |ownCommand\(["`])([a-z][a-z-]+)((?: --[a-z-]+| [.<][^\s"`]+)*)/g,
+        /(?:pulumi-conversation |(?:own|sameStack)Command\(["`])([a-z][a-z-]+)((?: --[a-z-]+| [.<][^\s"`]+)*)/g,
       ),
     ].flatMap(([whole, name = "", options = ""]) =>
       commands.has(name) ? [{ file, whole, name, options: options.trim().split(" ") }] : [],

@@ -149,7 +149,7 @@ export const managedStack = async (
       });
       state.splice(0, state.length, ...sealed);
     },
-    drift: async () => driftIn(await inventory(), false),
+    drift: async () => driftIn(await inventory(), {}),
     /** Changes what the service holds. @returns whether that is something that it may hold */
     edit: async (change: (objects: Record<string, Record<string, unknown>[]>) => void) => {
       const snapshot = (await control.control("GET", "/snapshot")) as {
