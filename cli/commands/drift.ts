@@ -7,8 +7,8 @@ export const driftCommand = command({
   summary: "Show unmanaged objects and changes made outside Pulumi.",
   description:
     "Compare a stack's state with the service, field by field and by meaning, and list\n" +
-    "the account's other objects. The command reads only lists and states, and changes\n" +
-    "nothing. Run it in the Pulumi project folder.",
+    "the account's other objects. The command only reads: lists, states, and the objects\n" +
+    "that their lists show otherwise. Run it in the Pulumi project folder.",
   details: `
 What counts as drift:
   changed    a declared field has a different meaning in the service

@@ -75,7 +75,7 @@ test.each([...commands, ["explain"]])(
     const made = words.map((word) => word.replace("made", join(box.folder, "made")));
     const { code, out, err } = await run(...made);
     expect({ code, text: out + err }).toEqual({
-      code: words[0] === "drift" || words.includes("stack:prod") ? 2 : 6,
+      code: words.includes("stack:prod") ? 2 : 6,
       text: expect.stringMatching(/The account changed\s+while the command was reading it/),
     });
   },
