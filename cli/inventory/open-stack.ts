@@ -14,7 +14,7 @@ import {
   type StackConfig,
   stackAdvice,
 } from "../pulumi/project-files.js";
-import { pulumiStops } from "../pulumi/pulumi-cli.js";
+import { lightRun, pulumiStops } from "../pulumi/pulumi-cli.js";
 import { type PulumiPlace, queryPulumi, runStackCommand } from "../pulumi/pulumi-queries.js";
 import {
   type Preview,
@@ -99,7 +99,8 @@ export const previewStack = async (
   const args = ["preview", "--json", ...(stack === undefined ? [] : ["--stack", stack])];
   const ended = await runCommand(command, [...args, "--non-interactive"], {
     cwd: folder,
-    env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" },
+    // Pulumi else checks the whole state after every step, although a preview writes none.
+    env: { ...env, ...lightRun(env), PULUMI_SKIP_UPDATE_CHECK: "true" },
     signal,
     stops: pulumiStops,
   });
@@ -108,7 +109,10 @@ export const previewStack = async (
   if (preview) return preview;
   const errors = previewErrorsIn(ended.stdout).map(({ message }) => message);
   const said = (errors.length > 0 ? errors : ended.lastLines).join("\n").trim();
-  const advice = errors.length > 0 ? "Fix the program and try again." : stackAdvice(said);
+  const advice =
+    errors.length > 0
+      ? "Fix the program (pulumi preview shows where), then try again."
+      : stackAdvice(said);
   throw new CommandFailure(`pulumi ${args.join(" ")} failed. Pulumi reports:\n${said}\n${advice}`);
 };
 
