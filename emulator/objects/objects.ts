@@ -81,8 +81,15 @@ interface Change {
   readonly before: StoredObject | undefined;
 }
 
-/** Maximum number of a collection's changes that can be undone. */
-const mostChanges = 2_000;
+/** So many of a collection's changes can be undone, and fewer if their objects have longer texts. */
+const [mostChanges, mostCharacters] = [4_000, 32_000_000];
+
+/** The length of an object's own texts: only one of them, a channel's icon, can be long. */
+const textLength = (object: StoredObject | undefined): number =>
+  Object.values(object ?? {}).reduce<number>(
+    (sum, value) => sum + (typeof value === "string" ? value.length : 0),
+    0,
+  );
 
 interface Table {
   readonly definition: Definition;
@@ -92,6 +99,8 @@ interface Table {
   /** For each unique member, the ID by its value. */
   readonly ids: ReadonlyMap<string, Map<unknown, string>>;
   changes: Change[];
+  /** The length of the texts in the changes. */
+  changed: number;
 }
 
 const emptyTable = (definition: Definition): Table => ({
@@ -100,6 +109,7 @@ const emptyTable = (definition: Definition): Table => ({
   listed: undefined,
   ids: new Map(uniqueMembers(definition).map((member) => [member, new Map()])),
   changes: [],
+  changed: 0,
 });
 
 const referrerKey = ({ collection }: Definition, id: string): string => `${collection} ${id}`;
@@ -182,8 +192,13 @@ export class Store {
   }
 
   #noteChange(table: Table, id: string): void {
-    table.changes.push({ at: this.clock.now(), id, before: table.objects.get(id) });
-    if (table.changes.length >= 2 * mostChanges) table.changes = table.changes.slice(-mostChanges);
+    const before = table.objects.get(id);
+    table.changes.push({ at: this.clock.now(), id, before });
+    table.changed += textLength(before);
+    if (table.changes.length >= mostChanges || table.changed > mostCharacters) {
+      const forgotten = table.changes.splice(0, table.changes.length / 2);
+      for (const change of forgotten) table.changed -= textLength(change.before);
+    }
     this.#version += 1;
   }
 

@@ -64,6 +64,23 @@ test("what refers to an object is known without looking at all, whatever was wri
   );
 });
 
+test.each([
+  ["small", 10, 3_000, 3_000],
+  ["large", 500_000, 100, 64],
+])("the earlier states of %s objects fill no memory", (_, length, changes, most) => {
+  const clock = createClock("manual");
+  const store = new Store(clock);
+  for (let round = 0; round < changes; round += 1) {
+    clock.advance(1);
+    const icon = "x".repeat(length);
+    store.put("channels", { id: "a", created, modified: created, icon, round });
+  }
+  const kept = Array.from({ length: changes }, (_, ago) => store.allBefore("channels", ago));
+  const right = kept.filter(([object], ago) => object?.round === changes - 1 - ago);
+  expect(right.length).toBeLessThanOrEqual(most);
+  expect(right.length).toBeGreaterThanOrEqual(most / 2);
+});
+
 test("callers with large bodies fill no memory, and the newest calls keep theirs", () => {
   const log = new CallLog();
   const entry = { at: created, method: "POST", template: "/channels", path: "" };
