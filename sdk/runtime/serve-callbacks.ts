@@ -104,10 +104,15 @@ export const serveCallbacks = async (
   const { port, host, keepAliveMs } = checkOptions(doing, optionRules, options);
   const unknownPath = `No callback has this path. Callbacks: ${[...handlers.keys()].join(", ")}.`;
   const open = new Set<ServerResponse>();
+  let settle = (): void => {};
+  const forget = (response: ServerResponse): void => {
+    open.delete(response);
+    if (open.size === 0) settle();
+  };
   let closing: Promise<void> | undefined;
   const server = createServer(computeIdleTimeouts(keepAliveMs), (request, response) => {
     open.add(response);
-    response.once("close", () => open.delete(response));
+    response.once("close", () => forget(response));
     const [path = ""] = (request.url ?? "").split("?", 1);
     const handler = findAt(handlers, path);
     if (handler && !closing) return void handler.node(request, response);
@@ -115,6 +120,12 @@ export const serveCallbacks = async (
     if (closing) response.writeHead(503, { connection: "close", "retry-after": "1" }).end();
     else if (/^\/health\/?$/.test(path)) response.writeHead(200).end();
     else response.writeHead(404, { "content-type": "text/plain" }).end(unknownPath);
+  });
+  server.on("connection", (socket) => {
+    // In Node.js 22 a response that waited behind another one does not say that it is over.
+    socket.once("close", () => {
+      for (const response of open) if (response.req.socket === socket) forget(response);
+    });
   });
   try {
     await once(server.listen(port, host), "listening");
@@ -124,15 +135,11 @@ export const serveCallbacks = async (
   const closed = async (): Promise<void> => {
     const end = once(server, "close");
     server.close();
-    // A call whose body is still arriving adds messages. Some responses outlive their connection.
-    // Plain listeners: a connection that breaks is over, too, and no failure.
-    const over = [...open].map(
-      (response) =>
-        new Promise((resolve) => {
-          for (const each of [response, response.req.socket]) each.once("close", resolve);
-        }),
-    );
-    await Promise.all(over);
+    // A call whose body is still arriving adds messages.
+    await new Promise<void>((resolve) => {
+      settle = resolve;
+      if (open.size === 0) resolve();
+    });
     for (const handler of handlers.values()) await handler.idle();
     server.closeAllConnections();
     await end;

@@ -190,3 +190,39 @@ test.each<[string, (socket: Socket) => unknown]>([
   await closed;
   expect(handled).toEqual(["1", "2"]);
 });
+
+test("it closes although a response did not say that its connection is gone, as in Node.js 22", async () => {
+  const left = Promise.withResolvers<void>();
+  const { handler } = receiver();
+  const node: typeof handler.node = (request, response) => {
+    response.removeAllListeners("close");
+    request.socket.once("close", () => left.resolve());
+    return new Promise(() => {});
+  };
+  const server = await serveCallbacks({ "/bot": { ...handler, node } }, here);
+  const socket = openSocket(server.port, host);
+  socket.write("POST /bot HTTP/1.1\r\nhost: x\r\n\r\n", () => socket.destroy());
+  await left.promise;
+  await server.close();
+});
+
+test("it closes only when all that was accepted is handled", async () => {
+  const started = Promise.withResolvers<void>();
+  const finished = Promise.withResolvers<void>();
+  let isHandled = false;
+  const { handler } = receiver({
+    onMessage: async () => {
+      started.resolve();
+      await finished.promise;
+      isHandled = true;
+    },
+  });
+  const server = await serveCallbacks({ "/bot": handler }, here);
+  const url = `http://${host}:${server.port}/bot`;
+  expect((await fetch(url, { method: "POST", headers, body: body("1") })).status).toBe(202);
+  await started.promise;
+  const closed = server.close().then(() => isHandled);
+  await expect(fetch(url)).rejects.toThrow();
+  finished.resolve();
+  expect(await closed).toBe(true);
+});
