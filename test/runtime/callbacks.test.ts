@@ -295,6 +295,14 @@ test("a message that takes too long is reported, its signal ends, and the conver
   expect(reasons).toEqual(errors);
 });
 
+test("nothing waits any longer for work that is done", async () => {
+  const clock = new ManualClock();
+  const { deliver } = receiver({ clock, memory: memoryThat({}) });
+  expect((await deliver(bodyWith(message("1")))).status).toBe(202);
+  await progressed();
+  expect(clock.sleeping).toBe(0);
+});
+
 test("the default limit is 5 minutes", async () => {
   const clock = new ManualClock();
   const { handler, errors } = receiver({ clock, onMessage: never });

@@ -127,8 +127,13 @@ test("a running emulator is enough to connect to it, and its calls go at once", 
 
 test("settings may be given beside those of an emulator, and unknown ones of others are refused", async () => {
   await using emulator = await startEmulator();
-  await using client = connect({ ...emulator, plan: "enterprise" }, { environment: {} });
-  await expect(client.conversations.get("c-1")).rejects.toMatchObject({ code: "NOT_FOUND" });
+  const clock = new JumpingClock();
+  const environment = { XDG_CACHE_HOME: temporaryFolder() };
+  await using client = connect({ ...emulator, plan: "developer" }, { environment, clock });
+  for (const _ of [1, 2])
+    await expect(client.conversations.get("c-1")).rejects.toMatchObject({ code: "NOT_FOUND" });
+  // The plan's rate is kept: one call in 6.25 s.
+  expect(clock.time).toBeGreaterThan(6_000);
   const { controlUrl: _, ...others } = emulator;
   expect(() => connect(others, { environment: {} })).toThrow("there is no setting");
 });

@@ -47,6 +47,12 @@ test("more than 10 MiB is refused where the service does not give the size", asy
   await expect(hub.client.assets.download("a-7")).rejects.toMatchObject({ code: "BAD_RESPONSE" });
 });
 
+test("10 MiB are not too many", async () => {
+  await using hub = await hubWith(sends(Buffer.alloc(10_485_760)));
+  hub.about = {};
+  expect((await hub.client.assets.download("a-7")).size).toBe(10_485_760);
+});
+
 test("content that breaks off is no content", async () => {
   await using hub = await hubWith((_request, response) => {
     response.writeHead(200, { "content-length": bytes.length });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { ServiceCall } from "../../sdk/runtime/index.js";
+import { ManualClock } from "../service/support/clocks.js";
 import { inTurn, json, raw } from "../service/support/fake-hub.js";
 import { type ConnectedClient, connectedClient } from "./support/connected-client.js";
 
@@ -45,6 +46,22 @@ test("objects of one template share a bucket, and other templates have their own
   expect(waits).toEqual([1_000]);
 });
 
+test("a refusal holds back the calls that follow it", async () => {
+  const clock = new ManualClock();
+  const refused = inTurn(json(429, { code: "429-001" }), ok);
+  await using live = await connectedClient(refused, {}, { clock });
+  const { params: _, ...call } = portal(live);
+  const search = () => live.client.request(portal(live));
+  const first = search();
+  await expect.poll(() => clock.sleeping).toBe(1);
+  const second = search();
+  // Another endpoint is free: by then the second call would have arrived, too.
+  for (const _ of [1, 2, 3]) await live.client.request({ ...call, path: "/portals" });
+  expect(live.hub.log.filter((line) => line.includes("search"))).toHaveLength(1);
+  clock.advance(1_000);
+  await Promise.all([first, second]);
+});
+
 /** User Manager, the one service whose rates name a PATCH (specification §8.3). */
 const user = (live: ConnectedClient, method: ServiceCall["method"]): ServiceCall => ({
   service: "User Manager",
@@ -68,6 +85,7 @@ test.each<[string, Partial<ServiceCall>, string]>([
   ["an unknown version", { version: "v9" }, "v9"],
   ["a base address of another version", { version: "v3" }, "must end with the version segment /v3"],
   ["a base address without TLS", { baseUrl: "http://hub.example.com/portal/v4" }, "https://"],
+  ["a base address with a query", { baseUrl: "https://hub.example.com/portal?x=/v4" }, '"?"'],
   ["a path with a query", { path: "/portals?x=1" }, "path must look like"],
   ["a path that climbs", { path: "/portals/../x", params: {} }, "path must look like"],
   ["a missing placeholder", { params: {} }, "params.portalID"],
