@@ -161,3 +161,13 @@ test("a message to two recipients names one in each callback, and in the transcr
   const { messages } = (await service.call("GET", `/conversations/${conversation}`)).json;
   expect(messages).toMatchObject({ message: [{}, to("customer"), {}] });
 });
+
+test("a message that one of two recipients did not get is not sent, whatever the other does", async () => {
+  const { service, begin, send, agent, logged } = await hub({ customers: false });
+  const conversation = await begin();
+  await send(message(conversation, "custom_bot", "escalation.transfer"));
+  await agent.count(1);
+  await logged(3);
+  const [{ messages } = { messages: [] }] = await service.emulator.control.conversations();
+  expect(messages).toMatchObject([{}, { status: "skipped" }]);
+});

@@ -182,6 +182,17 @@ test("a message of a completed conversation is deleted by naming the account", a
   expect(messages).toMatchObject({ message: { length: 5 } });
 });
 
+test("a deletion does not bring back a conversation that was idle for too long", async () => {
+  const { service, send } = await hub();
+  const [first] = messagesIn(await send(firstMessage()));
+  service.emulator.advance(30 * 60_000 + 1);
+  const deletion = message("", "customer", "undo", { parent: { id: first?.id } });
+  expect((await send({ ...deletion, conversation: { account } })).status).toBe(202);
+  const { conversation } = first ?? {};
+  const further = send({ ...message("", "customer", "text"), conversation });
+  expect(await refusal(further)).toEqual([400, "400-630"]);
+});
+
 test("an agent becomes available at an entry point, without a conversation", async () => {
   const { service, send } = await hub();
   for (const type of ["agent.available", "agent.unavailable"]) {
