@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { bytesOf, codeOf, content, create, send, uploaded } from "./asset-calls.js";
@@ -104,6 +106,21 @@ test("an upload address is good once, whatever the content", async () => {
   const { contentUrl } = await uploaded(all);
   expect(codeOf(await send(all, "POST", contentUrl, content))).toEqual([403, "403-100"]);
   expect((await send(all, "POST", contentUrl, content.subarray(1), "text/plain")).status).toBe(403);
+});
+
+test("of two uploads at once the first that is whole counts", async () => {
+  const all = await hub();
+  const { id, contentUrl } = (await create(all)).json;
+  const headers = { "content-type": "image/png", "content-length": 2048, expect: "100-continue" };
+  const slow = request(String(contentUrl), { method: "POST", headers });
+  slow.flushHeaders();
+  await once(slow, "continue");
+  expect((await send(all, "POST", contentUrl, content)).status).toBe(200);
+  slow.end(randomBytes(2048));
+  const [answer]: IncomingMessage[] = await once(slow, "response");
+  expect(answer?.statusCode).toBe(403);
+  const { json } = await all.service.call("GET", `/assets/${id}`);
+  expect((await bytesOf(json.contentUrl)).equals(content)).toBe(true);
 });
 
 test("an address ends when its time is over, on the emulator's clock", async () => {
