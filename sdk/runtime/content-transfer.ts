@@ -29,6 +29,10 @@ export interface ContentTransfer {
   close(): Promise<void>;
 }
 
+/** The codes of failures to connect, also through a proxy: nothing was sent. */
+const unconnected =
+  /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|UND_ERR_(CONNECT_TIMEOUT|ABORTED))$/;
+
 /** The error for a transfer without a response, which shows only the URL's host. */
 const transferFailure = (
   { what, url, signal }: SignedTransfer,
@@ -48,8 +52,9 @@ const transferFailure = (
     return new ConversationError("CANCELLED", `Could not ${what}: the transfer was canceled.`);
   }
   const proxy = proxyOf(url, process.env);
+  const sent = !(isObject(cause) && unconnected.test(String(cause.code)));
   const fault = connectionFault(
-    { cause: reason, sent: true, ...(proxy === undefined ? {} : { proxy }) },
+    { cause: reason, sent, ...(proxy === undefined ? {} : { proxy }) },
     url.origin,
   );
   return new ConversationError(fault.code, `Could not ${what}: ${fault.text}.`);

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { status } from "./support/asset-hub.js";
 import {
   about,
@@ -51,6 +51,21 @@ test("10 MiB are not too many", async () => {
   await using hub = await hubWith(sends(Buffer.alloc(10_485_760)));
   hub.about = {};
   expect((await hub.client.assets.download("a-7")).size).toBe(10_485_760);
+});
+
+test.each([
+  ["no server", "http://127.0.0.1:1/x", "no connection to 127.0.0.1:1 (ECONNREFUSED)"],
+  ["no proxy", "https://files.example.com/x", "and the proxy 127.0.0.1:1 (HTTPS_PROXY)"],
+])("where there is %s, the failure says so", async (_, address, said) => {
+  for (const name of ["http_proxy", "https_proxy"]) vi.stubEnv(name, "");
+  vi.stubEnv("HTTPS_PROXY", "http://127.0.0.1:1");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await using hub = await hubWith(status(200));
+  hub.address = address;
+  await expect(hub.client.assets.download("a-7")).rejects.toMatchObject({
+    code: "UNREACHABLE",
+    message: expect.stringContaining(said),
+  });
 });
 
 test("content that breaks off is no content", async () => {
