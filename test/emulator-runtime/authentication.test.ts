@@ -115,6 +115,19 @@ test("after a 401 a new token is fetched and the message delivered at once", asy
   expect((await logged(3)).at(-1)).toMatchObject({ attempt: 1, status: 200 });
 });
 
+test("a callback that accepts no token gets one new one, and no endless attempts", async () => {
+  const tokens = await tokenServer();
+  const { service, begin, bot, deliveries, logged } = await withOAuth(tokens);
+  accepting(bot, "another");
+  await begin();
+  for (const attempts of [2, 3, 4]) {
+    await logged(attempts);
+    service.emulator.advance(1_000);
+  }
+  expect(await deliveries()).toHaveLength(4);
+  expect([bot.received.length, tokens.received.length]).toEqual([4, 2]);
+});
+
 test("several deliveries that meet a 401 share one new token", async () => {
   const tokens = await tokenServer();
   const { begin, bot, logged } = await withOAuth(tokens);

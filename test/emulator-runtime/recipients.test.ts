@@ -43,10 +43,13 @@ test("after the escalation the customer's messages go to the agent, whose own go
   await send(message(conversation, "custom_bot", "escalation.transfer", { messageId: "m-2" }));
   await send(message(conversation, "customer", "text", { messageId: "m-3" }));
   await send(message(conversation, "platform_agent", "text", { messageId: "m-4" }));
-  await logged(5);
+  // The agent has the conversation already, and does not hear itself.
+  const again = { messageId: "m-5" };
+  await send(message(conversation, "platform_agent", "escalation.transfer", again));
+  await logged(6);
   expect(bot.messageIds).toEqual(["m-0001"]);
   expect(agent.messageIds).toEqual(["m-2", "m-3"]);
-  expect(customer.messageIds).toEqual(["m-2", "m-4"]);
+  expect(customer.messageIds).toEqual(["m-2", "m-4", "m-5"]);
 });
 
 test.each([
