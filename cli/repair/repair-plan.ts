@@ -84,12 +84,10 @@ const inOrderOfUse = (
   { reading }: AccountRead,
   objects: readonly InventoryItem[],
 ): readonly InventoryItem[] => {
-  const usersOf = usersAmong(objects.length > 1 ? reading.kinds : []);
+  const usersOf = usersAmong(reading.kinds);
   const isUsed = ({ definition, id }: InventoryItem) => Number(usersOf(definition, id).length > 0);
   const createdOf = ({ live }: InventoryItem): number => objectTime(live?.created);
-  return objects.toSorted(
-    (a, b) => isUsed(b) - isUsed(a) || createdOf(a) - createdOf(b) || a.id.localeCompare(b.id),
-  );
+  return objects.toSorted((a, b) => isUsed(b) - isUsed(a) || createdOf(a) - createdOf(b));
 };
 
 /**
@@ -111,7 +109,7 @@ const readEntry = async (
   const pointer = __provider === undefined ? {} : { __provider };
   const valuesOf = (values: JsonObject) => Object.assign({}, stateValue(values), pointer);
   const values = { inputs: valuesOf(inputs), outputs: valuesOf(props) };
-  return { ...resource, custom: true, id, ...values };
+  return { ...resource, id, ...values };
 };
 
 /**
@@ -137,10 +135,8 @@ const decideCreation = async (
   const made = inventory.items.filter(
     (item) =>
       item.account === account &&
-      item.definition === definition &&
       item.mark !== undefined &&
-      item.mark.stack === ownMark?.stack &&
-      item.mark.resource === ownMark.resource &&
+      item.mark.resource === ownMark?.resource &&
       !item.isCopy &&
       item.heldBy.length + item.readBy.length === 0,
   );
@@ -152,8 +148,8 @@ const decideCreation = async (
         "run pulumi up, and repair again. If not, run pulumi refresh --clear-pending-creates.",
     };
   if (!object) return notMade;
-  const serials = new Set(made.flatMap(({ mark }) => mark?.serial ?? []));
-  if (others.length > 0 && serials.size < made.length) {
+  const serials = new Set(made.map(({ mark }) => mark?.serial));
+  if (serials.size < made.length) {
     const ids = made.map(({ id }) => id).join(", ");
     return {
       left:
@@ -177,7 +173,7 @@ const decideCreation = async (
 
 /** Whether a state has an object under a URN: the next run goes on with it. */
 const isHeld = ({ deployment }: StackExport, urn: string): boolean =>
-  (deployment.resources ?? []).some((each) => each.urn === urn && !each.delete && each.id);
+  (deployment.resources ?? []).some((each) => each.urn === urn && !each.delete);
 
 const decide = async ({ resource }: PendingOperation, inventory: Inventory): Promise<Decision> => {
   const { urn, type } = resource;

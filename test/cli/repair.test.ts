@@ -6,9 +6,10 @@ import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { whileAlone } from "../../cli/inventory/open-stack.js";
 import { runOrphans } from "../../cli/orphans/orphans.js";
 import { repairReport } from "../../cli/repair/repair.js";
-import { repairSchema } from "../../cli/repair/repair-plan.js";
+import { isRepaired, repairSchema } from "../../cli/repair/repair-plan.js";
 import { isObject } from "../../provider/kernel/json.js";
 import { typeToken } from "../../provider/kernel/pulumi.js";
+import { readMark } from "../../provider/lifecycle/ownership.js";
 import { roleOf } from "../support/forms.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import {
@@ -18,6 +19,7 @@ import {
   stackSandbox,
 } from "./inventory/stack-sandbox.js";
 import { run } from "./session.js";
+import { ownershipOf, stateText } from "./stack-documents.js";
 
 test("the help explains exactly the steps that a repair can take", async () => {
   const { out } = await run("repair", "--help");
@@ -53,7 +55,8 @@ const madeTwice = async () => {
   expect(await box.control.objects("orchestrations")).toHaveLength(2);
   const created = box.popped();
   box.popped();
-  box.write(pending("creating", created));
+  // The run was begun again, and killed again.
+  box.write(pending("creating", created), pending("creating", created));
   return { box, created };
 };
 
@@ -63,13 +66,21 @@ test("an object that was made twice: one is written into the state, the other de
   const shown = await box.repair();
   expect(shown.steps.map(({ action }) => action)).toEqual(["record", "delete"]);
   expect(box.bytes()).toEqual(before);
-  expect(await box.control.objects("orchestrations")).toHaveLength(2);
+  // The older one stays, wherever the list shows it.
+  await box.edit(({ orchestrations = [] }) =>
+    Object.assign(orchestrations[1] ?? {}, { created: "2026-01-01T00:00:00.000Z" }),
+  );
+  const [, first] = await box.control.objects("orchestrations");
   const done = await box.repair({ apply: true });
   expect(done.steps.map((step) => step.done)).toEqual([true, true]);
   const { resources, pending_operations: notes } = box.deployment();
-  const [kept] = await box.control.objects("orchestrations");
-  expect(await box.control.objects("orchestrations")).toHaveLength(1);
-  expect(resources.at(-1)).toMatchObject({ urn: created.urn, id: kept?.id });
+  const kept = await box.control.objects("orchestrations");
+  expect(kept.map(({ id }) => id)).toEqual([first?.id]);
+  const { serial } = { ...readMark(first?.description).mark };
+  expect(resources.at(-1)).toMatchObject({
+    ...{ urn: created.urn, id: first?.id },
+    outputs: { serial },
+  });
   expect(notes ?? []).toEqual([]);
   expect(await box.repair()).toMatchObject({ steps: [], notes: [], left: [] });
 });
@@ -106,11 +117,17 @@ test("a copy that a person made of what was begun is left, and nothing is writte
   expect(await box.control.objects("orchestrations")).toHaveLength(2);
 });
 
-test("what a run began in another account is looked for there", async () => {
+test("what a run began in another account is looked for there, and nothing else is taken for it", async () => {
   const box = await stackSandbox();
+  await box.up("Channel", "here", { ...web, type: "custom.here" });
+  await box.up("Channel", "web", web);
+  box.popped();
   const staging = await managedStack();
+  await staging.up("Channel", "other", { ...web, type: "custom.other" });
   const id = await staging.up("Channel", "web", web);
   const created = { ...staging.state.at(-1) };
+  const [, { description } = {}] = await staging.control.objects("channels");
+  await staging.control.byHand("POST", "/channels", { ...web, type: "custom.copy", description });
   const inputs = { ...(created.inputs as Record<string, unknown>), profile: "staging" };
   box.write(pending("creating", { ...created, inputs }));
   const ofStaging = Object.fromEntries(
@@ -120,11 +137,10 @@ test("what a run began in another account is looked for there", async () => {
     ]),
   );
   const env = { ...box.options.env, ...ofStaging, CONVERSATION_STAGING_BURST: "1000" };
-  const { steps, left } = await box.repair({ env, apply: true });
-  expect({ steps, left }).toMatchObject({
-    steps: [{ action: "record", id, done: true }],
-    left: [],
-  });
+  const found = await box.repair({ env, apply: true });
+  expect(found).toMatchObject({ steps: [{ action: "record", id, done: true }], left: [] });
+  const left = [...(await box.control.objects()), ...(await staging.control.objects())];
+  expect(left).toHaveLength(5);
   // Its settings are not there: said, and nothing is taken off.
   box.write(pending("creating", { ...created, inputs }));
   const before = box.bytes();
@@ -144,13 +160,91 @@ test("a creation of a kind that may not be listed is left to a person, and so is
   for (const line of repairReport(found).split("\n")) expect(line.length).toBeLessThanOrEqual(80);
 });
 
+const marksOff = { CONVERSATION_OWNERSHIP_MARK: "none" };
+
+test("what was begun is recorded if marks were turned off since", async () => {
+  const box = await cutOff();
+  const found = await box.repair({ env: { ...box.options.env, ...marksOff }, apply: true });
+  expect(found).toMatchObject({ steps: [{ action: "record", done: true }], left: [] });
+});
+
+test("what was begun is recorded beside the object that it replaces", async () => {
+  const box = await cutOff();
+  const [{ resource }] = box.deployment().pending_operations;
+  await box.up("Channel", "old", { ...web, type: "custom.old" });
+  box.state.push({ ...box.popped(), urn: resource.urn, delete: true });
+  box.write({ type: "creating", resource });
+  const { steps } = await box.repair({ apply: true });
+  expect(steps).toMatchObject([{ action: "record", done: true }]);
+});
+
+test("what the state has is not recorded again: the other one is deleted", async () => {
+  const box = await stackSandbox();
+  const flow = await flowOf(box);
+  const kept = await box.up("Orchestration", "flow", flow);
+  await box.control.faults({ on: "GET /orchestrations", kind: "stale-list", ms: 3_600_000 });
+  await box.upAnew("Orchestration", "flow", flow);
+  box.write(pending("creating", box.popped()));
+  const { steps } = await box.repair({ apply: true });
+  expect(steps.map(({ action, done }) => [action, done])).toEqual([
+    ["forget", true],
+    ["delete", true],
+  ]);
+  expect(await box.control.objects("orchestrations")).toMatchObject([{ id: kept }]);
+});
+
+test("a leftover stays if the other object is gone, in another stack, or perhaps in an unread one", async () => {
+  const box = await stackSandbox({ other: "later" });
+  await box.up("Channel", "here", { ...web, type: "custom.here" });
+  const id = await box.up("Channel", "web", web);
+  const held = box.popped();
+  await box.upAnew("Channel", "web", { ...web, type: "custom.second" });
+  box.popped();
+  box.write();
+  // Its stack before it was moved stands in its outputs.
+  const moved = stateText("other", [{ kind: "Channel", name: "web", id }]).replace(
+    `"outputs":{"owner":"${ownershipOf("other")}/web"`,
+    `"outputs":{"owner":"${ownershipOf("prod")}/web"`,
+  );
+  box.writeOther(moved);
+  expect((await box.repair()).steps).toEqual([]);
+  box.state.push(held);
+  box.write();
+  box.writeOther(stateText("other", []));
+  const [, { description } = {}] = await box.control.objects("channels");
+  await box.control.byHand("POST", "/channels", { ...web, type: "custom.copy", description });
+  expect((await box.repair()).steps).toMatchObject([{ action: "delete", name: "custom.second" }]);
+  box.writeOther("torn");
+  expect(await box.repair()).toMatchObject({
+    steps: [],
+    notes: [expect.stringContaining("could not read every stack")],
+  });
+  box.writeOther(stateText("other", []));
+  await box.control.byHand("DELETE", `/channels/${id}`);
+  expect((await box.repair()).steps).toEqual([]);
+});
+
+test.each([{}, { external: true }] as const)(
+  "what another stack has by now is not recorded (%j)",
+  async (more) => {
+    const box = await stackSandbox({ other: "later" });
+    const id = await box.up("Channel", "web", web);
+    box.write(pending("creating", box.popped()));
+    box.writeOther(stateText("other", [{ kind: "Channel", name: "web", id, ...more }]));
+    const { steps } = await box.repair({ apply: true });
+    expect(steps).toMatchObject([{ action: "forget", done: true }]);
+  },
+);
+
 test("a creation whose object could carry no mark is left to a person", async () => {
   const box = await cutOff();
   const before = box.bytes();
   await box.edit(({ channels = [] }) => void channels.splice(0));
-  const env = { ...box.options.env, CONVERSATION_OWNERSHIP_MARK: "none" };
-  const { left } = await box.repair({ env, apply: true });
+  const env = { ...box.options.env, ...marksOff };
+  const found = await box.repair({ env, apply: true });
+  const { left } = found;
   expect(left).toEqual([expect.stringContaining("Channel web: its object could not carry a mark")]);
+  expect(isRepaired(found)).toBe(false);
   expect(box.bytes()).toEqual(before);
 });
 
@@ -198,6 +292,7 @@ test("a state that moved meanwhile is not written, and nothing is deleted then",
     { action: "record", done: false, reason: expect.stringContaining("changed in the meantime") },
     { action: "delete", done: false, reason: "the state was not written" },
   ]);
+  expect(isRepaired(found)).toBe(false);
   expect(box.asked().filter((line) => line.startsWith("stack import"))).toEqual([]);
   expect(await box.control.objects("orchestrations")).toHaveLength(2);
 });
@@ -284,6 +379,20 @@ const foreign = (type: string, at: number) =>
     urn: `urn:pulumi:prod::shop::aws:s3/bucket:Bucket::bucket-${at}`,
     ...{ type: "aws:s3/bucket:Bucket", custom: true, id: `b-${at}`, inputs: {}, outputs: {} },
   });
+
+test("an object that is gone once it is read was not made", async () => {
+  const box = await stackSandbox({ emulator: { clock: "manual" } });
+  const id = await box.up("Channel", "web", web);
+  box.write(pending("creating", box.popped()));
+  const [{ id: _, created: __, modified: ___, ...body } = { id: "" }] = await box.control.objects();
+  await box.control.byHand("PUT", `/channels/${id}`, { ...body, displayName: "Else" });
+  box.emulator.advance(60_000);
+  await box.control.byHand("DELETE", `/channels/${id}`);
+  await box.control.faults({ on: "GET /channels", kind: "stale-list", ms: 30_000, times: 1 });
+  const { steps } = await box.repair({ apply: true });
+  expect(steps).toMatchObject([{ action: "forget", done: true }]);
+  expect(await box.control.control("GET", "/faults")).toEqual([]);
+});
 
 test("creations of other packages stay pending, however many, and are told in one sentence", async () => {
   const box = await stackSandbox();
