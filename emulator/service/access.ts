@@ -191,7 +191,7 @@ export class RateLimiter {
     const burst = this.options.burst ?? usual;
     const now = clock.now();
     const bucket = this.#buckets.get(endpoint) ?? { tokens: burst, at: now };
-    const refilled = bucket.tokens + (Math.max(0, now - bucket.at) * rate) / 1000;
+    const refilled = bucket.tokens + ((now - bucket.at) * rate) / 1000;
     return { endpoint, rate, burst, tokens: Math.min(burst, refilled) };
   }
 
