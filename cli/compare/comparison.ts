@@ -71,10 +71,9 @@ const findDifferences = (
       ...valueIn("b", path, to),
     }),
   );
-  const known = new Set(forward.map(({ path }) => path));
   const backward = changesOf(definition.fields, right, left).flatMap(
     ({ path, from, to }): readonly SideDifference[] =>
-      known.has(path) || from !== undefined ? [] : [{ path, ...valueIn("a", path, to) }],
+      from === undefined ? [{ path, ...valueIn("a", path, to) }] : [],
   );
   // Automatic names end in another suffix in each stack.
   const [stem, other] = [a, b].map(({ name }) => nameStem(plainName(name)));

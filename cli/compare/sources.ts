@@ -75,8 +75,7 @@ const readAccountSide = async (
 /** What a state holds. */
 const sideOfState = (title: string, state: StackExport): ComparedSide => {
   const objects = heldObjects(resourcesInState(state)).map(
-    ({ definition, id, resource: { urn, outputs, inputs } }): ComparableObject => {
-      const values = outputs ?? inputs ?? {};
+    ({ definition, id, resource: { urn, outputs: values = {} } }): ComparableObject => {
       const { fields } = propertiesIn(openedValues(values));
       return {
         ...{ definition, id, logicalName: logicalName(urn) },

@@ -58,10 +58,15 @@ test("differences are shown field by field, references by where they lead", asyn
     objects.accounts = [];
   });
   await a.up("Channel", "more", { type: "custom.more", displayName: "More", icon: "aVZC" });
+  for (const [stack, type] of [[a, "custom.a"] as const, [b, "custom.b"] as const])
+    await stack.up("Channel", "desk", { type, displayName: "Desk", icon: "aVZC" });
   const found = await runCompare("live", "profile:other", options);
   expect(found).toMatchObject({
     same: false,
-    different: [{ idB: web?.id, differences: [{ path: "displayName", b: '"Other"' }] }],
+    different: [
+      { idB: web?.id, differences: [{ path: "displayName", b: '"Other"' }] },
+      { matchedBy: "logical name", differences: [{ path: "type", b: '"custom.b"' }] },
+    ],
     onlyInB: [],
   });
   expect(found.onlyInA.map(({ kind }) => kind).sort()).toEqual(["Account", "Channel"]);
@@ -72,16 +77,30 @@ test("two stacks of one program are the same but for the ends of their automatic
   const side = (title: string, logicalName: string, name: string) => ({
     ...{ definition, id: `${title}-${logicalName}`, logicalName, name, fields: { name } },
   });
-  const account = (title: string, suffix: string, given: string) => ({
+  const account = (title: string, suffix: string, given: string, bot = "bot") => ({
     title,
-    objects: [side(title, "bot", `bot-${suffix}`), side(title, "desk", given)],
+    objects: [side(title, "bot", `${bot}-${suffix}`), side(title, "desk", given)],
     notes: [],
   });
   const [one, same] = [account("a", "0123abc", "Desk"), account("b", "fedcba9", "Desk")];
   expect(comparison(one, same)).toMatchObject({ same: true, matched: 2, different: [] });
+  expect(comparison(one, { ...same, consistent: false })).toMatchObject({ same: false });
+  expect(comparison(one, account("b", "fedcba9", "Desk", "robot")).different).toMatchObject([
+    { differences: [{ path: "name", a: '"bot-0123abc"', b: '"robot-fedcba9"' }] },
+  ]);
   expect(comparison(one, account("b", "fedcba9", "Counter")).different).toMatchObject([
     { matchedBy: "logical name", differences: [{ path: "name", a: '"Desk"', b: '"Counter"' }] },
   ]);
+});
+
+test.each([
+  ["Café", "Cafe\u0301", 1],
+  ["Desk", " Desk", 1],
+  ["Desk", "Counter", 0],
+  ["", "", 0],
+])("without logical names, %j and %j are %i pair", (name, other, matched) => {
+  const object = { definition: kindOf("ClientApplication"), id: "1", fields: {} };
+  expect(sides([{ ...object, name }], [{ ...object, name: other }])).toMatchObject({ matched });
 });
 
 test.each([
@@ -194,7 +213,7 @@ const account = fc
     fc.record({
       kind: fc.constantFrom(...resources.map(({ kind }) => kind)),
       name: fc.constantFrom("flow", "Flöte", "🙂", "n-0123abc"),
-      text: fc.constantFrom("x", "y"),
+      text: fc.constantFrom(...[{ description: "x" }, { description: "y" }, {}]),
       leads: fc.array(fc.nat(), { maxLength: 2 }),
     }),
     { maxLength: 12 },
@@ -214,7 +233,7 @@ const account = fc
         const [application] = chosen("ClientApplication");
         const agents = chosen("ClientApplication");
         const fields = {
-          ...{ description: text, [kind === "Channel" ? "type" : "name"]: name },
+          ...{ ...text, [kind === "Channel" ? "type" : "name"]: name },
           ...(kind === "Participant" && application ? { application } : {}),
           ...(kind === "Orchestration" ? { applications: { agentConfiguration: { agents } } } : {}),
           ...(kind === "Account" ? { channel: chosen("Channel")[0] } : {}),

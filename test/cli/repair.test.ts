@@ -335,6 +335,7 @@ test("a lock is refused with what to do, and nothing changes", async () => {
   const before = box.bytes();
   for (const more of [{}, { ignoreLock: true }])
     expect(await said(box, more)).toContain("if it was killed, run pulumi cancel");
+  await expect(box.repair()).rejects.toThrow("if it was killed, run pulumi cancel");
   expect(box.bytes()).toEqual(before);
 });
 

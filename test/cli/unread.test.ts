@@ -20,16 +20,16 @@ const inStack = async () => {
   });
   return {
     box,
-    /** From now on a name differs in each reading of the channels. */
+    /** From now on a channel is another one in each reading, in no field that a program declares. */
     keepChanging: async () => {
       const [channel] = await box.control.objects("channels");
-      const changed = (displayName: string) => ({
-        channel: [{ ...channel, displayName, modified: "2100-01-01T00:00:00.000Z" }],
+      const changed = (year: number) => ({
+        channel: [{ ...channel, modified: `${year}-01-01T00:00:00.000Z` }],
         paginationInfo: { count: 1, pagenum: 1, pagesize: 10 },
       });
       const answer = { on: "GET /channels", kind: "status", status: 200, times: 1 };
-      const names = Array.from({ length: 12 }, (_, count) => `Web ${count}`);
-      await box.control.faults(...names.map((name) => ({ ...answer, body: changed(name) })));
+      const years = Array.from({ length: 12 }, (_, count) => 2100 + count);
+      await box.control.faults(...years.map((year) => ({ ...answer, body: changed(year) })));
     },
     /** From now on the list of channels is refused, or has fewer objects than it counts. */
     spoil: (status: number) => {
@@ -75,7 +75,7 @@ test.each([...commands, ["explain"]])(
     const made = words.map((word) => word.replace("made", join(box.folder, "made")));
     const { code, out, err } = await run(...made);
     expect({ code, text: out + err }).toEqual({
-      code: words.includes("stack:prod") ? 2 : 6,
+      code: 6,
       text: expect.stringMatching(/The account changed\s+while the command was reading it/),
     });
   },
