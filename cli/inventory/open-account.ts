@@ -11,6 +11,7 @@ import { readStackConfig } from "../pulumi/project-files.js";
 import { withCount } from "../terminal/columns.js";
 import type { Progress } from "../terminal/progress.js";
 import { type ObjectInputs, objectInputs } from "./object-inputs.js";
+import { unreadConfig } from "./open-stack.js";
 import { type AccountReading, readAccount, unreadAmong } from "./read-account.js";
 
 /** The service within the rates of the tenant. */
@@ -127,14 +128,22 @@ interface AccountInputs {
   readonly notes: readonly string[];
 }
 
-/** The settings of the account. @throws ConversationError if one is missing or wrong */
+/**
+ * The settings of the account.
+ *
+ * @throws ConversationError if one is missing or wrong; CommandFailure if the configuration of a
+ * stack that is named cannot be read
+ */
 export const accountSettings = async ({
   folder = process.cwd(),
   env = process.env,
   stack,
   profile,
-}: AccountOptions): Promise<Settings> =>
-  calledAccount((await readStackConfig(folder, env, stack)).source, profile);
+}: AccountOptions): Promise<Settings> => {
+  const { source, absent, unread = absent } = await readStackConfig(folder, env, stack);
+  if (stack !== undefined && unread !== undefined) throw unreadConfig(unread);
+  return calledAccount(source, profile);
+};
 
 /** What is missing in a reading, and why, in sentences; none if it is whole. */
 export const readingNotes = ({ kinds, consistent }: AccountReading): readonly string[] => {

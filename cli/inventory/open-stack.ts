@@ -74,6 +74,12 @@ const unreadState = (reason: string): CommandFailure =>
     `Cannot read the stack's state, so nothing was done: ${reason}\n${stackAdvice(reason)}`,
   );
 
+/** The same about its configuration. */
+export const unreadConfig = (reason: string): CommandFailure =>
+  new CommandFailure(
+    `Cannot read the stack's configuration, so nothing was done: ${reason}\n${stackAdvice(reason)}`,
+  );
+
 /**
  * Exports the state of a stack.
  *

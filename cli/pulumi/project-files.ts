@@ -18,7 +18,7 @@ const advices = [
     text: "A file of the state is incomplete. Remove an empty .attrs file, or replace the state with Pulumi's copy of it (.json.bak, or in the folder backups).",
   },
   {
-    when: /no Pulumi\.yaml|no project file/,
+    when: /no Pulumi\.yaml|no project file|no Pulumi project/,
     text: "Run the command in a Pulumi project folder.",
   },
   {

@@ -1,3 +1,4 @@
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { pending, stackSandbox } from "./inventory/stack-sandbox.js";
@@ -95,3 +96,20 @@ test.each([
   const { out } = await run(name, "--stack", "prod", "--profile", "eu");
   expect(out.replaceAll(/\s+/g, " ")).toContain(`npx pulumi-conversation ${step}`);
 });
+
+test.each([[["explain"]], [["export", "--out", "made"]], [["compare", "live", "live"]]])(
+  "%j does not take the environment alone for the settings of a stack that is named",
+  async (words) => {
+    const { box } = await inStack();
+    const made = (at: string) => words.map((word) => word.replace("made", join(box.folder, at)));
+    expect(await run(...made("a"), "--stack", "prod")).toMatchObject({ code: 0 });
+    writeFileSync(join(box.folder, "config.json"), "torn");
+    const refused = async () => (await run(...made("b"), "--stack", "prod")).err;
+    expect(await refused()).toContain(
+      "configuration, so nothing was done: pulumi config printed no",
+    );
+    rmSync(join(box.folder, "Pulumi.yaml"));
+    expect(await refused()).toMatch(/done: no Pulumi project .*\n.*in a Pulumi project folder/);
+    expect(await run(...made("c"))).toMatchObject({ code: 0 });
+  },
+);
