@@ -76,7 +76,7 @@ const installOfficially = async (
  * @returns why it did not work; undefined if it did
  */
 const buildFromGoModules = (root: string, options: FetchOptions): Promise<string | undefined> => {
-  const note = `Building Pulumi ${release.version} from its Go modules, without cloud storage and cloud keys. This takes a few minutes, once per user.`;
+  const note = `Building Pulumi ${release.version} from its Go modules, without cloud storage, cloud keys, and the commands api and neo. This takes a few minutes, once per user.`;
   return buildGoPrograms(release.programs, root, { ...options, note });
 };
 

@@ -13,12 +13,25 @@ interface Stub {
   readonly source: string;
 }
 
-const reason = '"this copy of Pulumi has no cloud storage and no cloud keys: install Pulumi"';
+/** Go's error for what is missing. */
+const lacks = (what: string): string =>
+  `errors.New("this copy of Pulumi has no ${what}: install Pulumi")`;
+
+const lacksClouds = lacks("cloud storage and no cloud keys");
+
+/** A package or file with a command that only says that it is missing. */
+const lacksCommand = (packageName: string, signature: string, name: string): string =>
+  `package ${packageName}
+import ("errors"; "github.com/spf13/cobra")
+func ${signature} *cobra.Command {
+	refuse := func(*cobra.Command, []string) error { return ${lacks(`${name} command`)} }
+	return &cobra.Command{Use: "${name}", Hidden: true, DisableFlagParsing: true, RunE: refuse}
+}`;
 
 /**
- * The drivers for cloud storage and cloud keys, and `env setup`: a third of what Pulumi compiles, and
- * nothing that a local copy for this package's programs needs. A backend such as `s3://` ends with
- * `no driver registered`, the others with the reason above.
+ * The drivers for cloud storage and cloud keys, and the commands `api`, `neo`, and `env setup`: over a
+ * third of the source that Pulumi compiles, and nothing that a local copy for this package's programs
+ * needs. A backend such as `s3://` ends with `no driver registered`, the others say what is missing.
  */
 export const withoutClouds: readonly Stub[] = [
   { module: "gocloud.dev", folder: "blob/s3blob", source: "package s3blob" },
@@ -34,7 +47,7 @@ type URLOpener struct { MakeClient func(); ServiceURLOptions ServiceURLOptions }
 func NewDefaultClient() {}
 func NewDefaultServiceURLOptions() *ServiceURLOptions { return &ServiceURLOptions{} }
 func (*URLOpener) OpenBucketURL(context.Context, *url.URL) (*blob.Bucket, error) {
-	return nil, errors.New(${reason})
+	return nil, ${lacksClouds}
 }`,
   },
   { module: "gocloud.dev", folder: "secrets/awskms", source: "package awskms" },
@@ -47,9 +60,9 @@ func (*URLOpener) OpenBucketURL(context.Context, *url.URL) (*blob.Bucket, error)
 import ("context"; "errors"; "net/url"; "gocloud.dev/secrets")
 const Scheme = "gcpkms"
 type URLOpener struct { Client any }
-func Dial(context.Context, any) (any, func(), error) { return nil, nil, errors.New(${reason}) }
+func Dial(context.Context, any) (any, func(), error) { return nil, nil, ${lacksClouds} }
 func (*URLOpener) OpenKeeperURL(context.Context, *url.URL) (*secrets.Keeper, error) {
-	return nil, errors.New(${reason})
+	return nil, ${lacksClouds}
 }`,
   },
   {
@@ -68,21 +81,27 @@ func (*URLOpener) OpenKeeperURL(context.Context, *url.URL) (*secrets.Keeper, err
     source: `package authhelpers
 import ("context"; "errors"; "gocloud.dev/blob"; "golang.org/x/oauth2/google")
 func ResolveGoogleCredentials(context.Context, string) (*google.Credentials, error) {
-	return nil, errors.New(${reason})
+	return nil, ${lacksClouds}
 }
-func GoogleCredentialsMux(context.Context) (*blob.URLMux, error) { return nil, errors.New(${reason}) }`,
+func GoogleCredentialsMux(context.Context) (*blob.URLMux, error) { return nil, ${lacksClouds} }`,
+  },
+  {
+    module: "github.com/pulumi/pulumi/pkg/v3",
+    folder: "cmd/pulumi/cloud",
+    // `org` and `insights` use the others.
+    replaced: /^(?!envelope|resolve)/,
+    source: `${lacksCommand("cloud", "NewAPICmd()", "api")}\ntype ParamSpec struct{}`,
+  },
+  {
+    module: "github.com/pulumi/pulumi/pkg/v3",
+    folder: "cmd/pulumi/neo",
+    source: lacksCommand("neo", "NewNeoCmd()", "neo"),
   },
   {
     module: "github.com/pulumi/pulumi/pkg/v3",
     folder: "cmd/esc/cli",
     replaced: /^setup/,
-    source: `package cli
-import ("errors"; "github.com/spf13/cobra")
-func newEnvSetupCmd(*envCommand) *cobra.Command {
-	return &cobra.Command{Use: "setup", Hidden: true, RunE: func(*cobra.Command, []string) error {
-		return errors.New(${reason})
-	}}
-}`,
+    source: lacksCommand("cli", "newEnvSetupCmd(*envCommand)", "setup"),
   },
 ];
 
