@@ -69,7 +69,7 @@ const nameOf = ({ method, url }: HttpRequest): string =>
  */
 export const faultyTransport = (
   { faults, kill, list = (response) => response }: Plan,
-  tokenUrl: string,
+  tokenUrls: readonly string[],
   earlier: Map<string, HttpResponse>,
 ): FaultyTransport => {
   const inner = httpTransport();
@@ -137,7 +137,7 @@ export const faultyTransport = (
 
   const send = async (request: HttpRequest): Promise<HttpResponse> => {
     if (isDead) return never;
-    if (request.url === tokenUrl) return inner.send(request);
+    if (tokenUrls.includes(request.url)) return inner.send(request);
     const call = calls.length;
     calls.push(nameOf(request));
     if (kill?.call === call) {

@@ -19,7 +19,7 @@ let stage: ModelStage;
 beforeAll(async () => {
   stage = await openStage();
 });
-afterAll(() => stage.emulator.close());
+afterAll(() => stage.close());
 
 const propertyOf = (door: Door) =>
   fc.asyncProperty(scenario, async (each) => {

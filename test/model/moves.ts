@@ -37,6 +37,8 @@ const moveOf = ({ kind }: (typeof things)[number]) => {
       fc.tuple(place, place),
     ),
     alias: often<"former" | "none" | "all">(3, "former", "none", "none", "all"),
+    /** The account of a new resource, and of one whose replacement is forced. */
+    profile: often<ModelResource["profile"]>(3, undefined, "far"),
   });
 };
 
@@ -73,8 +75,13 @@ type Edit = typeof edit extends fc.Arbitrary<infer T> ? T : never;
 /** The places that each thing has in the programs of one stack. */
 type Where = readonly (readonly Place[])[];
 
+/** The account of each thing in the programs of one stack. */
+type Accounts = readonly ModelResource["profile"][];
+
 /** A resource of a program, and the places that its option `aliases` names. */
 interface Declared extends ModelResource {
+  /** Its place among the things. */
+  readonly thing: number;
   readonly name: Place;
   readonly lines: readonly Place[];
 }
@@ -84,23 +91,28 @@ const programOf = (where: Where, before: Where, past: Where, { moves, version }:
     (where[thing] ?? []).map((name): Declared => {
       const { alias = "none" } = moves[thing] ?? {};
       const lines = { none: [], former: before[thing], all: past[thing] }[alias] ?? [];
-      return { name, variant, version, lines: lines.filter((each) => each !== name) };
+      return { thing, name, variant, version, lines: lines.filter((each) => each !== name) };
     }),
   );
   return [...new Map(declared.map((each) => [each.name, each])).values()];
 };
 
+const at = <T>(list: readonly T[], place: number): T | undefined => list[place % list.length];
+
+/** Forced in the run that changes its class, a resource is deleted by a process that cannot know of it. */
+const forcedIn = (program: readonly Declared[], { forced }: Run): Declared | undefined => {
+  const chosen = forced === undefined ? undefined : at(program, forced);
+  return chosen?.lines.length === 0 ? chosen : undefined;
+};
+
 const upOf = (step: Run, program: readonly Declared[], before: readonly Place[]): EngineUp => {
-  const at = <T>(list: readonly T[], place: number): T | undefined => list[place % list.length];
   const keptAt = step.kept && at(program, step.kept.at);
   const known = [...program.map(({ name }) => name), ...before];
   const names = step.only?.at.flatMap((place) => at(known, place) ?? []) ?? [];
-  const chosen = step.forced === undefined ? undefined : at(program, step.forced);
-  // Forced in the run that changes its class, a resource is deleted by a process that cannot know of it.
-  const forced = chosen?.lines.length === 0 ? chosen.name : undefined;
+  const forced = forcedIn(program, step)?.name;
   return {
     ...{ type: "up", stack: step.stack, faults: [], kill: step.kill, preview: step.preview },
-    program: program.map(({ lines: _, ...each }) => ({
+    program: program.map(({ lines: _, thing: __, ...each }) => ({
       ...each,
       ...(keptAt?.name === each.name && step.kept ? { [step.kept.by]: true } : {}),
     })),
@@ -128,6 +140,7 @@ const nowhere: Where = things.map(() => []);
 const historyOf = (plans: readonly (Run | Edit)[]): MovingHistory => {
   let stacks: readonly Where[] = [nowhere, nowhere];
   let past = nowhere;
+  const accounts: Accounts[] = [[], []];
   const steps: (EngineUp | StateEdit)[] = [];
   for (const plan of plans) {
     const before = stacks[plan.stack] ?? nowhere;
@@ -135,12 +148,22 @@ const historyOf = (plans: readonly (Run | Edit)[]): MovingHistory => {
       const where = before.map((its, thing) => plan.moves[thing]?.to ?? its);
       past = past.map((its, thing) => [...new Set([...(before[thing] ?? []), ...its])]);
       stacks = stacks.map((each, place) => (place === plan.stack ? where : each));
-      steps.push(upOf(plan, programOf(where, before, past, plan), before.flat()));
+      const program = programOf(where, before, past, plan);
+      const forced = forcedIn(program, plan)?.thing;
+      const own = things.map((_, thing) =>
+        thing === forced || before[thing]?.length === 0
+          ? plan.moves[thing]?.profile
+          : accounts[plan.stack]?.[thing],
+      );
+      accounts[plan.stack] = own;
+      const placed = program.map((each) => ({ ...each, profile: own[each.thing] }));
+      steps.push(upOf(plan, placed, before.flat()));
       continue;
     }
     const name = before.flat()[plan.at];
     if (!name) continue;
     if (plan.isKnown && plan.type !== "forget") stacks = editedBy(stacks, plan, name);
+    if (plan.type === "move") accounts[1 - plan.stack] = accounts[plan.stack] ?? [];
     steps.push({ type: plan.type, stack: plan.stack, name });
   }
   return steps;
@@ -169,13 +192,16 @@ const [ofDynamic, ofPlugin] = ["dynamic kiosk1", "plugin kiosk1"] as const;
 
 const upBy = (
   names: readonly Place[],
-  more: Partial<EngineUp> & { readonly variant?: number } = {},
+  {
+    variant = 0,
+    profile,
+    ...more
+  }: Partial<EngineUp> & Partial<Pick<ModelResource, "variant" | "profile">> = {},
 ): EngineUp => ({
   ...{ type: "up", stack: 0, faults: [], force: [], deleteFirst: false },
   program: names.map((name, place) => ({
-    name,
-    variant: place === 0 ? (more.variant ?? 0) : 0,
-    version: 0,
+    ...{ name, profile, version: 0 },
+    variant: place === 0 ? variant : 0,
   })),
   ...more,
 });
@@ -220,6 +246,15 @@ export const movesByHand: readonly (readonly [title: string, history: MovingHist
       upBy([ofDynamic, "dynamic kiosk2"], { variant: 1 }),
       { type: "move", stack: 0, name: "dynamic kiosk2" },
       upBy([ofDynamic, "dynamic kiosk2"], { variant: 1 }),
+    ],
+  ],
+  [
+    "a resource gets an object in another account, and comes back with one that deletes first",
+    [
+      upBy([ofDynamic]),
+      upBy([ofDynamic], { profile: "far" }),
+      upBy([ofDynamic], { profile: "far", force: [ofDynamic] }),
+      upBy([ofDynamic], { force: [ofDynamic], deleteFirst: true }),
     ],
   ],
 ];

@@ -25,16 +25,22 @@ import { editStates, sightOf } from "./state-edits.js";
 import { ThirdParty } from "./third-party.js";
 import type { HeldEntry } from "./verdict.js";
 
-/** One service, reused by all scenarios. */
+/** One service, reused by all scenarios, and another account for those that move. */
 export interface ModelStage {
   readonly emulator: Emulator;
+  readonly far: Emulator;
   readonly settings: Settings;
   readonly door: Door;
+  readonly close: () => Promise<unknown>;
 }
 
 export const openStage = async (door = doorOfTests): Promise<ModelStage> => {
-  const emulator = await startEmulator({ clock: "manual" });
-  return { emulator, settings: settingsOf(emulator), door };
+  const [emulator, far] = await Promise.all([
+    startEmulator({ clock: "manual" }),
+    startEmulator({ clock: "manual" }),
+  ]);
+  const close = () => Promise.all([emulator.close(), far.close()]);
+  return { emulator, far, settings: settingsOf(emulator), door, close };
 };
 
 /** Waits take no time. */
@@ -65,20 +71,18 @@ const settingsIn = (settings: Settings, { put, marks }: ModelSetting): Settings 
 
 /** Both stacks under the model of the engine. */
 export class ModelStacks implements Stacks {
-  readonly #emulator: Emulator;
+  readonly #stage: ModelStage;
   readonly #settings: Settings;
   readonly #setting: ModelSetting;
-  readonly #door: Door;
   readonly #states: readonly ModelState[];
   readonly #earlier = new Map<string, HttpResponse>();
 
   /** @param isMoving whether resources have both doors, and stacks names of their own */
-  constructor({ emulator, settings, door }: ModelStage, setting: ModelSetting, isMoving = false) {
+  constructor(stage: ModelStage, setting: ModelSetting, isMoving = false) {
     this.#states = isMoving ? movingStacks.map(newState) : [newState(), newState()];
-    this.#emulator = emulator;
-    this.#settings = settingsIn(settings, setting);
+    this.#stage = stage;
+    this.#settings = settingsIn(stage.settings, setting);
     this.#setting = setting;
-    this.#door = door;
   }
 
   held(): readonly HeldEntry[] {
@@ -102,12 +106,12 @@ export class ModelStacks implements Stacks {
   }
 
   async run(step: EngineStep): Promise<Took> {
-    const { tokenUrl } = this.#emulator;
+    const { emulator, far } = this.#stage;
     const kill = step.type === "up" ? step.kill : undefined;
     const list = this.#setting.odd ? { list: withOddObjects } : {};
     const transport = faultyTransport(
       { faults: step.faults, kill, ...list },
-      tokenUrl,
+      [emulator.tokenUrl, far.tokenUrl],
       this.#earlier,
     );
     const went = async (isPreview = false): Promise<string> => {
@@ -127,21 +131,27 @@ export class ModelStacks implements Stacks {
   #work(step: EngineStep, transport: Transport, isPreview: boolean): Promise<void> {
     const state = this.#states[step.stack];
     if (!state) throw new Error("no such stack");
-    const settings = this.#settings;
+    const { far, door } = this.#stage;
+    const settings = (profile?: string): Settings =>
+      profile ? { ...settingsOf(far), profile } : this.#settings;
     // Each door has a process of its own.
     const [dynamic, plugin] = [false, true].map((isPlugins) => {
       const clock = instantly();
       const pace = waitOutRefusals({ clock });
-      const service = connectService(settings, { clock, pace, transport, retry: quick });
-      return createRun(async () => ({ settings, service }), {
-        settings: () => settings,
-        ...(this.#setting.sight ? { states: sightOf(this.#states, step.stack, this.#door) } : {}),
+      const connect = async (profile?: string) => {
+        const account = settings(profile);
+        const service = connectService(account, { clock, pace, transport, retry: quick });
+        return { settings: account, service };
+      };
+      return createRun(connect, {
+        settings,
+        ...(this.#setting.sight ? { states: sightOf(this.#states, step.stack, door) } : {}),
         notify: () => undefined,
         isPlugins,
       });
     });
     const runs = { dynamic, plugin } as Readonly<Record<Door, Run>>;
-    const engine = new Engine(step.stack, state, (door) => runs[door], this.#door);
+    const engine = new Engine(step.stack, state, (of) => runs[of], door);
     return step.type === "up" ? engine.up(step, isPreview) : engine.refresh();
   }
 }

@@ -33,7 +33,7 @@ interface Moment {
   readonly held: readonly Held[];
   /** Ids of objects in the states, those that replacements left there included. */
   readonly known: ReadonlySet<string>;
-  readonly live: ReadonlyMap<string, LiveObject>;
+  readonly live: ReadonlyMap<string, LiveObject & Pick<ModelResource, "profile">>;
 }
 
 const shown = ({ stack, name }: Held): string => shownPlace(stack, name);
@@ -56,6 +56,8 @@ interface Step {
   readonly stack: number;
   /** The resources that stand for one of before by now; none where the program has let it go. */
   heirsOf(held: Held): readonly Name[];
+  /** Resources that go to another account. */
+  readonly movesAway: (name: Name, profile: ModelResource["profile"]) => boolean;
   readonly isKilled: boolean;
   readonly isForced: boolean;
 }
@@ -65,7 +67,7 @@ const editedStep = ({ type, stack, name }: StateEdit): Step => {
   const to = { rename: siblingOf(name), move: movedName(name), forget: undefined }[type];
   const heirsOf = (held: Held) =>
     held.stack === stack && held.name === name ? (to ? [to] : []) : [held.name];
-  return { stack, isKilled: false, isForced: false, heirsOf };
+  return { stack, isKilled: false, isForced: false, heirsOf, movesAway: () => false };
 };
 
 const runStep = (
@@ -80,7 +82,10 @@ const runStep = (
     held.stack === stack
       ? program.filter((each) => former(each) === held.name).map(({ name }) => name)
       : [held.name];
-  return { stack, heirsOf, isKilled: took.error === killed, isForced: force.length > 0 };
+  const movesAway: Step["movesAway"] = (name, profile) =>
+    program.some((each) => each.name === name && each.profile !== profile);
+  const isKilled = took.error === killed;
+  return { stack, heirsOf, movesAway, isKilled, isForced: force.length > 0 };
 };
 
 /** A history of moves under way. */
@@ -88,7 +93,7 @@ class PlayedMoves {
   readonly took: Took[] = [];
   readonly wrong: string[] = [];
   readonly #stacks: Stacks;
-  readonly #console: Console;
+  readonly #accounts: readonly [near: Console, far: Console];
   readonly #ids: ReadonlyMap<Name, string>;
   /** Resources that have stood for each object. */
   readonly #past = new Map<string, Set<string>>();
@@ -97,9 +102,13 @@ class PlayedMoves {
   /** Ids of objects whose resources have been told to leave them. */
   readonly #retained = new Set<string>();
 
-  constructor(stacks: Stacks, console: Console, ids: ReadonlyMap<Name, string>) {
+  constructor(
+    stacks: Stacks,
+    accounts: readonly [near: Console, far: Console],
+    ids: ReadonlyMap<Name, string>,
+  ) {
     this.#stacks = stacks;
-    this.#console = console;
+    this.#accounts = accounts;
     this.#ids = ids;
     this.#loose = new Set(ids.values());
   }
@@ -111,8 +120,12 @@ class PlayedMoves {
         [...ids].map(([name, id]) => ({ stack, name, id, owner: owners?.get(name) ?? "" })),
       );
     const known = new Set(this.#stacks.held().flatMap(({ all }) => [...(all ?? [])]));
-    const live = await this.#console.live();
-    return { held, known, live: new Map(live.map((each) => [each.id, each])) };
+    const [near, far] = await Promise.all(this.#accounts.map((account) => account.live()));
+    const all = [
+      ...(near ?? []),
+      ...(far ?? []).map((each) => ({ ...each, profile: "far" as const })),
+    ];
+    return { held, known, live: new Map(all.map((each) => [each.id, each])) };
   }
 
   async take(step: EngineUp | StateEdit): Promise<void> {
@@ -165,7 +178,9 @@ class PlayedMoves {
     const now = holdersOf(after, id);
     const taker = now.find((each) => each.name !== name && !heirs.includes(each.name));
     if (taker) say(`${shown(held)} had ${id}, and ${shown(taker)} has it now`);
-    if (heirs.length > 0 && before.live.has(id) && !after.live.has(id))
+    const was = before.live.get(id);
+    const isAway = was && step.isForced && heirs.some((heir) => step.movesAway(heir, was.profile));
+    if (heirs.length > 0 && was && !after.live.has(id) && !isAway)
       say(`${id} of ${shown(held)} is still declared and was deleted`);
     if (heirs.length > 0 && now.length === 0 && !step.isForced)
       say(`${id} of ${shown(held)} is still declared and in no state`);
@@ -197,9 +212,10 @@ class PlayedMoves {
     const program = held
       .filter((each) => each.stack === stack)
       .map(({ name, id }): ModelResource => {
-        const { name: called, type } = live.get(id)?.object ?? {};
+        const { object, profile } = live.get(id) ?? {};
+        const { name: called, type } = object ?? {};
         const variant = Number(/^moving-(\d)$/.exec(String(called ?? type))?.[1] ?? 0);
-        return { name, variant, version };
+        return { name, variant, version, profile };
       });
     return { type: "up", stack, program, force: [], deleteFirst: false, faults: [] };
   }
@@ -270,9 +286,12 @@ export const playMovesWith = async (
   history: MovingHistory,
   isWhole = false,
 ): Promise<RunEnding> => {
-  const console = new Console(stage.emulator.controlUrl);
-  await console.reset({});
-  const played = new PlayedMoves(stacks, console, await givenIds(stage));
+  const near = new Console(stage.emulator.controlUrl);
+  const far = new Console(stage.far.controlUrl);
+  await near.reset({});
+  // The application that programs name is in the other account.
+  await far.reset({ unknownReference: "accept" });
+  const played = new PlayedMoves(stacks, [near, far], await givenIds(stage));
   for (const step of history) await played.take(step);
   await played.comeClean();
   if (isWhole) await played.end();

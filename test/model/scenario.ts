@@ -87,6 +87,8 @@ export interface ModelResource {
   readonly name: Name;
   readonly variant: number;
   readonly version: number;
+  /** That of the other account of moving histories. Default: none. */
+  readonly profile?: "far" | undefined;
   /** Default: `short`. */
   readonly text?: (typeof texts)[number];
   /** Members that a program may leave out: none by default, one, or several. */

@@ -129,5 +129,6 @@ export const declaredInputs = (
   return {
     ...fieldsOf(stack, declared, idOf),
     ...(description === undefined ? {} : { description }),
+    ...(declared.profile ? { profile: declared.profile } : {}),
   };
 };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { z } from "zod";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+import type { Emulator } from "../../emulator/index.js";
 import { setUpOrder } from "../../provider/definition/kinds.js";
 import {
   parentsIn,
@@ -119,8 +120,9 @@ interface Tally {
 
 /** What the stacks of a scenario share. */
 interface ReplayService {
-  readonly proxy: ReplayProxy;
-  readonly tokenUrl: string;
+  /** In front of each account. */
+  readonly proxies: readonly ReplayProxy[];
+  readonly tokenUrls: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly tally: Tally;
 }
@@ -208,8 +210,8 @@ class ReplayStack {
     if (isIdle) return { error: "", calls: [] };
     const kill = step.type === "up" ? step.kill : undefined;
     const plan = { faults: step.faults, kill };
-    const transport = faultyTransport(plan, this.#service.tokenUrl, earlier);
-    this.#service.proxy.lead(transport);
+    const transport = faultyTransport(plan, this.#service.tokenUrls, earlier);
+    for (const proxy of this.#service.proxies) proxy.lead(transport);
     try {
       const error = await this.#pulumi(step, state, transport.death);
       const isPreviewed = step.type === "up" && step.preview === true && error !== "killed";
@@ -434,15 +436,25 @@ export interface ReplayStage {
   close(): Promise<void>;
 }
 
-const serviceOf = async ({ emulator }: ModelStage): Promise<ReplayService> => {
+/** An account behind a proxy, and the settings of a program for it. */
+const proxied = async (emulator: Emulator) => {
   const { origin, pathname } = new URL(emulator.baseUrl);
   const proxy = await startReplayProxy(origin);
   const access = { ...emulator, baseUrl: proxy.origin + pathname };
+  // Nothing here is about rates: no call waits for its turn.
+  return { proxy, environment: { ...emulatorEnvironment(access), ...withoutPace } };
+};
+
+const serviceOf = async ({ emulator, far }: ModelStage): Promise<ReplayService> => {
+  const [near, other] = await Promise.all([proxied(emulator), proxied(far)]);
+  const profiled = Object.entries(other.environment).map(([name, value]) => [
+    name.replace("CONVERSATION_", "CONVERSATION_FAR_"),
+    value,
+  ]);
   return {
-    proxy,
-    tokenUrl: emulator.tokenUrl,
-    // Nothing here is about rates: no call waits for its turn.
-    environment: { ...emulatorEnvironment(access), ...withoutPace },
+    proxies: [near.proxy, other.proxy],
+    tokenUrls: [emulator.tokenUrl, far.tokenUrl],
+    environment: { ...near.environment, ...Object.fromEntries(profiled) },
     tally: { runs: 0, kills: 0, faults: 0, forced: 0 },
   };
 };
@@ -463,8 +475,8 @@ export const openReplayStage = async (): Promise<ReplayStage> => {
     replayMoves: (history) => playMovesWith(stage, onNew(moving), history),
     close: async () => {
       for (const stack of [...stacks, ...moving]) stack.remove();
-      await service.proxy.close();
-      await stage.emulator.close();
+      await Promise.all(service.proxies.map((proxy) => proxy.close()));
+      await stage.close();
     },
   };
 };
