@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import { networkInterfaces } from "node:os";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { connectControl, type EmulatorControl } from "../../emulator/index.js";
+import { createClock } from "../../emulator/service/clock.js";
 import { listenHere } from "../support/loopback-server.js";
 import { scopes } from "../support/specification.js";
 import { kindOf, type Running, running, start } from "./running.js";
@@ -18,6 +19,19 @@ test("the manual clock goes forward only", async () => {
   const own = await running();
   for (const ms of [-1, Number.NaN, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER])
     expect(() => own.emulator.advance(ms)).toThrow("must be from 0 to 1,000,000,000,000 milli");
+});
+
+test("one long step of the manual clock does what is due in its order", () => {
+  const clock = createClock("manual");
+  const done: string[] = [];
+  for (const [name, ms] of [
+    ["late", 2_000],
+    ["early", 1_000],
+    ["never", 9_000],
+  ] as const)
+    clock.schedule(clock.now() + ms, () => done.push(name));
+  clock.advance(3_000);
+  expect(done).toEqual(["early", "late"]);
 });
 
 test("the log lists every call in order, without secret, token or body", async () => {
