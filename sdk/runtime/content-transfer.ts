@@ -110,7 +110,7 @@ export const openContentTransfer = (
     post: (transfer, body, contentType) => {
       const headers = { "content-type": contentType, "content-length": `${body.byteLength}` };
       return send(transfer, { method: "POST", headers, body }, async ({ statusCode }) => {
-        if (statusCode < 200 || statusCode > 299) throw transferRefusal(transfer, statusCode);
+        if (statusCode > 299) throw transferRefusal(transfer, statusCode);
       });
     },
     get: (transfer) => {

@@ -64,6 +64,7 @@ test.each<[string, object]>([
   ["an address without https", { baseUrl: "http://hub.example.com/v3" }],
   ["another version", { baseUrl: "https://hub.example.com/v4" }],
   ["a share above one", { share: 2 }],
+  ["a profile that is no text", { profile: 5 }],
 ])("%s is refused, and no value is shown", (_, settings) => {
   expect(() =>
     connect({ clientSecret: "canary\nsecret", ...settings }, { environment: whole }),

@@ -371,6 +371,12 @@ test.each<[string, unknown, string]>([
   ["six files", { ...text, attachments: Array(6).fill(file) }, "must have 1 to 5 items"],
   ["a large file", { ...text, attachments: [{ ...file, size: 1e8 }] }, "attachments[0].size must"],
   ["no service's ID", { ...text, parent: { messageId: "m" } }, "parent.id is required"],
+  ["a deletion of nothing", { ...failing, type: "delete.soft" }, "parent is required"],
+  [
+    "a deletion of nothing that is completed",
+    { ...failing, type: "undo", conversation: { account } },
+    "parent is required",
+  ],
   ["the sender's own ID", { ...text, parent: "m-0001" }, "parent.id must have exactly 36"],
   [
     "a file without a URL of the web",

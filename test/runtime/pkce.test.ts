@@ -78,7 +78,9 @@ test.each([
   );
 });
 
-test("a refusal gives its error code", () => {
+test("a refusal gives its error code, without what acts on a terminal", () => {
+  const forged = back(`error=${encodeURIComponent("x\n::error::\u001b[2J")}&state=s-1`);
+  expect(() => codeFromRedirect(forged, "s-1")).toThrow("access was not granted (x::error::[2J)");
   expect(() => codeFromRedirect(back("error=access_denied&state=s-1"), "s-1")).toThrow(
     expect.objectContaining({ code: "REJECTED", details: { serviceCode: "access_denied" } }),
   );

@@ -52,14 +52,16 @@ test("create sends what the public reference shows and gives the address", async
 const foreign: Uint8Array = runInNewContext("new Uint8Array(200_000)");
 foreign.set(bytes);
 
-test.each<[string, ContentSource, UploadOptions]>([
-  ["a file", file, from],
-  ["bytes", bytes, named],
-  ["bytes of another realm", foreign, named],
-])("%s is posted to the signed address, without the token", async (_, source, options) => {
+test.each<[string, ContentSource, UploadOptions, string]>([
+  // Where it lies on this machine is nobody's business.
+  ["a file", file, from, "receipt.PNG"],
+  ["bytes", bytes, named, "a.png"],
+  ["bytes of another realm", foreign, named, "a.png"],
+])("%s is posted to the signed address, without the token", async (_, source, options, name) => {
   await using hub = await AssetHub.start();
   const asset = await hub.client.assets.upload(source, options);
-  expect(asset).toMatchObject({ id: "a-1", size: bytes.length, contentType: "image/png" });
+  expect(asset).toEqual({ id: "a-1", name, size: bytes.length, contentType: "image/png" });
+  expect(JSON.parse(String(hub.calls[0]?.body))).toMatchObject({ name });
   expect(hub.log).toEqual(["POST /assets", "POST /content/a-1?signature=s1"]);
   const upload = hub.calls[1];
   expect(upload?.body.equals(bytes)).toBe(true);
