@@ -101,6 +101,8 @@ test("objects of a state, of others and without a mark are never deleted", async
   box.writeOther(stateText("other", [moved]));
   const { found } = await box.orphans({ delete: true });
   expect(found).toMatchObject([{ id: moved.id, standing: "held", heldBy: [{ stack: "other" }] }]);
+  const named = { delete: true, ids: [moved.id] } as const;
+  expect(await box.refusal(named)).toContain("a state contains the object, or a program looks it");
   expect(await box.control.objects("channels")).toHaveLength(4);
 });
 
@@ -227,6 +229,10 @@ test("a refusal names who uses the leftover", async () => {
   const { found } = await box.orphans({ delete: true });
   expect(found).toMatchObject([{ id, deleted: false }]);
   expect(found[0]?.reason).toContain(`client application "app" (ID ${app}, not managed by Pulumi)`);
+  await box.control.byHand("DELETE", `/clientapplications/${app}`);
+  await box.control.faults({ on: "DELETE /authentications/{id}", kind: "status", status: 403 });
+  const [unused] = (await box.orphans({ delete: true })).found;
+  expect(unused).toMatchObject({ deleted: false, reason: expect.not.stringContaining("in use") });
 });
 
 test("ids that must not be touched are all named, and nothing is done", async () => {
@@ -272,6 +278,51 @@ test("release takes off the mark and nothing else, with one read and one PUT", a
   const calls = (await box.calls()).slice(earlier).filter((call) => call.includes("{id}"));
   expect(calls).toEqual(["GET /authentications/{id} 200", "PUT /authentications/{id} 204"]);
   expect((await box.orphans()).found).toEqual([]);
+});
+
+test("what somebody has marked again, deleted or released since the look is not released", async () => {
+  const box = await orphansSandbox();
+  const ids: string[] = [];
+  for (let n = 0; n < 12; n++) ids.push(await box.make("Channel", channel(`c${n}`), former));
+  const running = box.orphans({ release: true, ids });
+  while (!(await box.calls()).some((call) => call.startsWith("PUT")));
+  const [gone, unmarked, marked] = (await box.control.objects("channels")).slice(-3);
+  const anew = markText({ ...markOf("Channel", former), serial: "0tm9x2k4r7q", checksum: "1c2d" });
+  for (const [each, description] of [[marked, anew] as const, [unmarked, "by hand"] as const]) {
+    const { id, created: _, modified: __, ...body } = { ...each };
+    await box.control.byHand("PUT", `/channels/${id}`, { ...body, description });
+  }
+  await box.control.byHand("DELETE", `/channels/${gone?.id}`);
+  const { found } = await running;
+  expect(found.slice(-3)).toMatchObject([
+    { released: false, reason: "the object no longer exists" },
+    { released: true },
+    { released: false, reason: "its mark was changed or removed in the meantime" },
+  ]);
+  expect((await box.control.objects("channels")).at(-1)).toMatchObject({ description: anew });
+});
+
+test("where a PUT keeps what it omits, a released object is described by its name", async () => {
+  const box = await orphansSandbox({ emulator: { switches: { put: "keep" } } });
+  const id = await box.make("Channel", channel("former"), former);
+  await box.edit(({ channels = [] }) => {
+    for (const each of channels)
+      each.description = String(each.description).replace("by hand ", "");
+  });
+  const env = { ...box.options.env, CONVERSATION_PUT: "keep" };
+  const { found } = await box.orphans({ env, release: true, ids: [id] });
+  expect(found).toMatchObject([{ released: true }]);
+  expect(await box.control.objects("channels")).toMatchObject([{ description: "custom.former" }]);
+});
+
+test("the mark of a stack that is gone is taken off by id, if all stacks can be read", async () => {
+  const box = await orphansSandbox({ other: "torn" });
+  const id = await box.make("Channel", channel("gone"), "site/prod/ffffffffffffffff/gone");
+  const release = { release: true, ids: [id] } as const;
+  expect(await box.refusal(release)).toContain(`${id}: no object with this ID`);
+  box.writeOther(stateText("other", []));
+  const { found } = await box.orphans(release);
+  expect(found).toMatchObject([{ standing: "former", released: true }]);
 });
 
 test.each(["mask", "omit"] as const)(
