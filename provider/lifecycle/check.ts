@@ -20,6 +20,7 @@ import {
   withEnvironmentSecrets,
 } from "../kernel/pulumi.js";
 import { inertOutput } from "../kernel/text.js";
+import { assertDistinctProfiles } from "../service/settings.js";
 import { previewAdoption } from "./adoption.js";
 import { engineCall } from "./engine-call.js";
 import {
@@ -32,7 +33,7 @@ import {
   shownName,
   stateValues,
 } from "./resource.js";
-import type { RunEnvironment } from "./run.js";
+import type { Run } from "./run.js";
 
 /** Normalized inputs and the rules that they break. */
 export interface CheckedInputs {
@@ -182,12 +183,12 @@ interface CheckedSettings {
  * Checks the settings for a resource that is going to change. Rejects invalid ones, but only warns
  * about missing ones, because they may be present by the time of the update.
  */
-const checkSettings = (
-  run: Pick<RunEnvironment, "settings" | "notify">,
-  profile: string | undefined,
-): CheckedSettings => {
+const checkSettings = (run: Run, profile: string | undefined): CheckedSettings => {
   if (profile === unknownValue) return { reasons: [], areThere: false };
+  const { profiles } = run.decisions;
   try {
+    assertDistinctProfiles(profile, profiles);
+    profiles.add(profile);
     run.settings?.(profile);
     return { reasons: [], areThere: true };
   } catch (error) {

@@ -120,6 +120,8 @@ export interface UnclearPost {
 export class Decisions {
   /** Resources that the program declares, by resource key. */
   readonly declared = new Map<string, ResourceIdentity>();
+  /** The profiles of resources that the program declares. */
+  readonly profiles = new Set<string | undefined>();
   /** The resource that first claimed a name, or an object to adopt, by what it claimed. */
   readonly claims = new Map<string, ResourceIdentity>();
   /** The resource to which each known object belongs, by object ID. */

@@ -149,6 +149,13 @@ test.each([
   expect(reasons).toContain(name);
 });
 
+test("profiles that share their variables are refused in the preview", async () => {
+  expect(await reasonsOf("Channel", { ...kiosk(), profile: "my-eu" })).toBe("");
+  expect(await reasonsOf("Channel", { ...kiosk(), profile: "my_eu" })).toContain(
+    'The profiles "my-eu" and "my_eu" would both use',
+  );
+});
+
 test("settings that are missing are a warning in the preview", async () => {
   const { reasons, reported } = await checkedWith(
     environmentOf({ CONVERSATION_CLIENT_SECRET: undefined }),
