@@ -4,10 +4,9 @@ import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { memoryBuckets } from "../../provider/pacing/bucket-store.js";
 import { servicePaces } from "../../provider/pacing/pacer.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
-import { calledAccount } from "../../provider/service/emulated-settings.js";
 import { type Pace, waitText } from "../../provider/service/pace.js";
 import type { Settings } from "../../provider/service/settings.js";
-import { readStackConfig } from "../pulumi/project-files.js";
+import { configuredAccount, readStackConfig } from "../pulumi/project-files.js";
 import { withCount } from "../terminal/columns.js";
 import type { Progress } from "../terminal/progress.js";
 import { type ObjectInputs, objectInputs } from "./object-inputs.js";
@@ -140,9 +139,10 @@ export const accountSettings = async ({
   stack,
   profile,
 }: AccountOptions): Promise<Settings> => {
-  const { source, absent, unread = absent } = await readStackConfig(folder, env, stack);
+  const config = await readStackConfig(folder, env, stack);
+  const unread = config.unread ?? config.absent;
   if (stack !== undefined && unread !== undefined) throw unreadConfig(unread);
-  return calledAccount(source, profile);
+  return configuredAccount(config, profile);
 };
 
 /** What is missing in a reading, and why, in sentences; none if it is whole. */

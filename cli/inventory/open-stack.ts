@@ -2,13 +2,13 @@ import { hash } from "node:crypto";
 import { join } from "node:path";
 import { type JsonObject, sameJson } from "../../provider/kernel/json.js";
 import type { StackStates } from "../../provider/lifecycle/stack-states.js";
-import { calledAccount } from "../../provider/service/emulated-settings.js";
 import type { Settings } from "../../provider/service/settings.js";
 import { type AskedStack, CommandFailure } from "../command.js";
 import { type LockReader, lockReader } from "../pulumi/locks.js";
 import { ownCacheFolder, tryLock } from "../pulumi/own-folders.js";
 import { runCommand } from "../pulumi/processes.js";
 import {
+  configuredAccount,
   pulumiPlace,
   readStackConfig,
   type StackConfig,
@@ -162,7 +162,7 @@ export const openStack = async (options: StackOptions): Promise<OpenStack> => {
     },
     readStates: async (scope) => statesAround(await exportStack(place), place, scope),
     readConfig,
-    readSettings: async (asked = profile) => calledAccount((await readConfig()).source, asked),
+    readSettings: async (asked = profile) => configuredAccount(await readConfig(), asked),
   };
 };
 

@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { isObject } from "../../provider/kernel/json.js";
-import type { SettingSource } from "../../provider/service/settings.js";
+import { calledAccount } from "../../provider/service/emulated-settings.js";
+import type { SettingSource, Settings } from "../../provider/service/settings.js";
 import { findProgram } from "./pulumi-cli.js";
 import { type PulumiPlace, printedJson, queryPulumi } from "./pulumi-queries.js";
 
@@ -133,4 +135,25 @@ export const readStackConfig = async (
   const entries = configEntries(answer.text);
   if (!entries) return without({ unread: "pulumi config printed no JSON" });
   return { entries, source: { environment: env, config: (key) => entries.get(key)?.text } };
+};
+
+/**
+ * Returns an account's settings.
+ *
+ * @throws ConversationError as `calledAccount`; if a setting is missing, also why the configuration
+ * that may contain it could not be read
+ */
+export const configuredAccount = (
+  { source, unread }: Pick<StackConfig, "source" | "unread">,
+  profile?: string,
+): Settings => {
+  try {
+    return calledAccount(source, profile);
+  } catch (error) {
+    if (unread === undefined || !isConversationError(error, "SETTINGS_MISSING")) throw error;
+    throw new ConversationError(
+      error.code,
+      `${error.message}\nThe stack's configuration could not be read: ${unread}\n${stackAdvice(unread)}`,
+    );
+  }
 };

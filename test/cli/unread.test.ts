@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { shellScript } from "../support/temporary-folder.js";
 import { pending, stackSandbox } from "./inventory/stack-sandbox.js";
 import { run } from "./session.js";
 
@@ -111,5 +112,27 @@ test.each([[["explain"]], [["export", "--out", "made"]], [["compare", "live", "l
     rmSync(join(box.folder, "Pulumi.yaml"));
     expect(await refused()).toMatch(/done: no Pulumi project .*\n.*in a Pulumi project folder/);
     expect(await run(...made("c"))).toMatchObject({ code: 0 });
+  },
+);
+
+// `compare` names a stack here, and without an interrupted creation `repair` needs no settings.
+test.each([...commands, ["explain"]].filter(([name]) => !/compare|repair/.test(`${name}`)))(
+  "%s %s says why the configuration with a missing setting could not be read",
+  async (...words) => {
+    const { box } = await inStack();
+    const pulumi = shellScript(
+      join(box.folder, "bin", "pulumi"),
+      `case "$*" in config*) echo "error: incorrect passphrase" >&2; exit 255;; esac`,
+      `exec "${join(box.folder, "pulumi")}" "$@"`,
+    );
+    vi.stubEnv("PATH", [dirname(pulumi), process.env.PATH].join(delimiter));
+    vi.stubEnv("CONVERSATION_CLIENT_SECRET", "");
+    const made = words.map((word) => word.replace("made", join(box.folder, "made")));
+    const { code, err } = await run(...made);
+    expect(code).toBe(1);
+    expect(err).toMatch(/clientSecret is missing/);
+    expect(err).toMatch(
+      /configuration could not be read: incorrect passphrase\s+Set PULUMI_CONFIG_PASSPHRASE/,
+    );
   },
 );
