@@ -251,6 +251,8 @@ test("ids that must not be touched are all named, and nothing is done", async ()
     expect.stringContaining("unknown: no object with this ID"),
   ]);
   expect(await box.control.objects("channels")).toHaveLength(3);
+  const { found } = await box.orphans({ release: true, ids: [copy] });
+  expect(found.filter(({ released }) => released)).toMatchObject([{ id: copy }]);
 });
 
 test("what carries the name of a stack that has made nothing is deleted only by id", async () => {
