@@ -128,9 +128,7 @@ test("orphans finds and deletes what no state holds in the account of a provider
   expect(JSON.parse(listed.output), listed.errors).toMatchObject([
     { kind: "Channel", id: left?.id, standing: "leftover" },
   ]);
-  const deleted = await project.tool(["orphans", "--delete", "--json"], {
-    CONVERSATION_BASE_URL: "",
-  });
+  const deleted = await project.tool(["orphans", "--delete", "--json"]);
   expect(JSON.parse(deleted.output), deleted.errors).toMatchObject([
     { id: left?.id, deleted: true },
   ]);
