@@ -135,10 +135,10 @@ const plainName = (object: ObjectInputs) => {
   return { logical: marked ?? words.join("-").toLowerCase(), words };
 };
 
-/** Each object with its logical name, unique within a kind, the oldest object first. */
+/** Each object with its logical name, unique within a kind. */
 const logicalNames = (objects: readonly ObjectInputs[]) => {
   const taken = new Set<string>();
-  return objects.toSorted(byAge).map((object) => {
+  return objects.map((object) => {
     const key = (logical: string) => `${object.definition.kind} ${logical}`.toLowerCase();
     const plain = plainName(object);
     const hash = hashOf(object.id);
@@ -151,16 +151,21 @@ const logicalNames = (objects: readonly ObjectInputs[]) => {
 };
 
 /**
- * Names of all objects of an account. One that this stack made keeps its logical name. The names of
- * others depend on the objects alone, not on which of them a program declares: a second one of a
- * kind gets a hash of its ID as a suffix. Variables begin with the kind, so none is a reserved word.
+ * Names of all objects of an account. They depend on the objects alone, not on which of them a
+ * program declares: a second one of a kind gets a hash of its ID as a suffix. Variables begin with
+ * the kind, so none is a reserved word.
+ *
+ * @param isOwn whether a stack made the object, which then keeps its logical name. Default: none
  */
 export const resourceNames = (
   objects: readonly ObjectInputs[],
+  isOwn: (object: ObjectInputs) => boolean = () => false,
 ): ReadonlyMap<ObjectInputs, ResourceNames> => {
   const taken = new Set<string>();
+  const byRight = (a: ObjectInputs, b: ObjectInputs): number =>
+    Number(isOwn(b)) - Number(isOwn(a)) || byAge(a, b);
   return new Map(
-    logicalNames(objects).map(({ object, logical, words }) => {
+    logicalNames(objects.toSorted(byRight)).map(({ object, logical, words }) => {
       const plain = camelCase([...kindWords(object), ...words]);
       const variable = taken.has(plain) ? `${plain}${hashOf(object.id)}` : plain;
       taken.add(variable);

@@ -143,12 +143,14 @@ export const planImport = (
   states: StackStates,
   options: PlanImportOptions,
 ): ImportPlan => {
-  const logicalNames = resourceNames(objects);
+  const judge = judgeObjects(states, names);
+  const isOwn = ({ definition, id, wire, mark }: ObjectInputs): boolean =>
+    mark !== undefined && judge(definition, id, wire).isOwn;
+  const logicalNames = resourceNames(objects, isOwn);
   const candidates = selected(objects, options).map((object) => ({
     object,
     logical: logicalNames.get(object)?.logical ?? object.id,
   }));
-  const judge = judgeObjects(states, names);
   const taken: Candidate[] = [];
   const left: LeftObject[] = [];
   for (const candidate of candidates) {

@@ -115,6 +115,20 @@ describe("import", () => {
     expect((await hub.import()).taken).toHaveLength(12);
   });
 
+  test("what this very stack has made keeps its name, even if an older object has the same", async () => {
+    const { channels = [], ...others } = withMarkedChannel(2, `${ownership("prod")}/custom-web`);
+    const [own, other] = channels;
+    const older = { ...other, type: "custom.web", created: "1960-01-01T00:00:00.000Z" };
+    const hub = await importSandbox({
+      objects: { ...others, channels: [own ?? {}, older] },
+      state: stateWith("prod", oddId(4, 9), "else"),
+    });
+    const { taken } = await hub.import();
+    const nameAt = (id: unknown) => taken.find(({ object }) => object.id === id)?.logical;
+    expect(nameAt(own?.id)).toBe("custom-web");
+    expect(nameAt(other?.id)).toMatch(/^custom-web-[0-9a-f]{6}$/);
+  });
+
   test("says that a stack which cannot be read may have what it takes", async () => {
     const hub = await importSandbox({ other: "torn" });
     const result = await hub.import();
