@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Guess: a preview takes time in proportion to the resources, as it writes no state.
 # Seen on 2026-11-29 (@pulumi/pulumi 3.276.0, Pulumi 3.276.0): it puts the whole state together and checks it after each
-# step, as an update does: with 800 changes most of its processor time, with 2,000 nearly all. With
-# PULUMI_SKIP_CHECKPOINTS, which is meant for what a run writes, a preview is several times as fast.
+# step, as an update does: with 800 changes that is most of its processor time. With PULUMI_SKIP_CHECKPOINTS, which
+# is meant for what a run writes, a preview is several times as fast.
 . "$(dirname "$0")/common.bash"
 use_sdk 3.276.0
 use_engine 3.276.0
