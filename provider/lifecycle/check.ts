@@ -187,7 +187,7 @@ const checkSettings = (run: Run, profile: string | undefined): CheckedSettings =
   if (profile === unknownValue) return { reasons: [], areThere: false };
   const { profiles } = run.decisions;
   try {
-    assertDistinctProfiles(profile, profiles);
+    if (!profiles.has(profile)) assertDistinctProfiles(profile, profiles);
     profiles.add(profile);
     run.settings?.(profile);
     return { reasons: [], areThere: true };
