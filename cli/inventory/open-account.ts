@@ -10,7 +10,7 @@ import { configuredAccount, readStackConfig } from "../pulumi/project-files.js";
 import { withCount } from "../terminal/columns.js";
 import type { Progress } from "../terminal/progress.js";
 import { type ObjectInputs, objectInputs } from "./object-inputs.js";
-import { unreadConfig } from "./open-stack.js";
+import { unreadPart } from "./open-stack.js";
 import { type AccountReading, readAccount, unreadAmong } from "./read-account.js";
 
 /** The service within the rates of the tenant. */
@@ -141,7 +141,7 @@ export const accountSettings = async ({
 }: AccountOptions): Promise<Settings> => {
   const config = await readStackConfig(folder, env, stack);
   const unread = config.unread ?? config.absent;
-  if (stack !== undefined && unread !== undefined) throw unreadConfig(unread);
+  if (stack !== undefined && unread !== undefined) throw unreadPart("configuration", unread);
   return configuredAccount(config, profile);
 };
 

@@ -68,16 +68,10 @@ export interface OpenStack {
   readonly readSettings: (profile?: string) => Promise<Settings>;
 }
 
-/** What Pulumi said about a state that it cannot read, and what to do. */
-const unreadState = (reason: string): CommandFailure =>
+/** What Pulumi said about a part of a stack that it cannot read, and what to do. */
+export const unreadPart = (part: "state" | "configuration", reason: string): CommandFailure =>
   new CommandFailure(
-    `Cannot read the stack's state, so nothing was done: ${reason}\n${stackAdvice(reason)}`,
-  );
-
-/** The same about its configuration. */
-export const unreadConfig = (reason: string): CommandFailure =>
-  new CommandFailure(
-    `Cannot read the stack's configuration, so nothing was done: ${reason}\n${stackAdvice(reason)}`,
+    `Cannot read the stack's ${part}, so nothing was done: ${reason}\n${stackAdvice(reason)}`,
   );
 
 /**
@@ -88,7 +82,7 @@ export const unreadConfig = (reason: string): CommandFailure =>
  */
 export const exportStack = async (place: PulumiPlace, secrets?: "clear"): Promise<StackExport> => {
   const read = await exportState(place, secrets);
-  if ("reason" in read) throw unreadState(read.reason);
+  if ("reason" in read) throw unreadPart("state", read.reason);
   return read.document;
 };
 
@@ -126,10 +120,10 @@ export const previewStack = async (
 const namesFor = async (place: PulumiPlace): Promise<StackNames> => {
   const words = ["stack", "--show-name", "--fully-qualify-stack-names"];
   const answer = await queryPulumi(place, words);
-  if ("reason" in answer) throw unreadState(answer.reason);
+  if ("reason" in answer) throw unreadPart("state", answer.reason);
   const [stack, project] = answer.text.trim().split("/").reverse();
   if (stack && project) return { project, stack };
-  throw unreadState("Pulumi does not name its project; pulumi state upgrade gives it one");
+  throw unreadPart("state", "Pulumi does not name its project; pulumi state upgrade gives it one");
 };
 
 /**

@@ -108,9 +108,9 @@ export const isOurType = (type: string): boolean =>
  * The accounts that the resources of a state use, those under way included. An `Ownership` makes no
  * calls, and so uses none.
  */
-export const accountsIn = ({ deployment }: StackExport): readonly AccountName[] => {
-  const pending = (deployment.pending_operations ?? []).map(({ resource }) => resource);
-  const all = [...(deployment.resources ?? []), ...pending];
+export const accountsIn = (document: StackExport): readonly AccountName[] => {
+  const pending = (document.deployment.pending_operations ?? []).map(({ resource }) => resource);
+  const all = [...resourcesInState(document), ...pending];
   const ours = all.filter(({ type }) => definitionOfType(type));
   return [...new Set(ours.map(accountIn))];
 };

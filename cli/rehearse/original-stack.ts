@@ -1,7 +1,7 @@
 import type { StackStates } from "../../provider/lifecycle/stack-states.js";
 import { ownSettings } from "../../provider/service/emulated-settings.js";
 import { describeSettings, type SettingSource } from "../../provider/service/settings.js";
-import { type OpenStack, unreadConfig } from "../inventory/open-stack.js";
+import { type OpenStack, unreadPart } from "../inventory/open-stack.js";
 import { isOurType } from "../inventory/stack-accounts.js";
 import type { ConfigEntry } from "../pulumi/project-files.js";
 import { quietEnvironment } from "../pulumi/pulumi-queries.js";
@@ -37,7 +37,7 @@ const isOfInterest = ({ type, outputs = {} }: StateResource): boolean =>
 export const readOriginal = async (stack: OpenStack): Promise<OriginalStack> => {
   const { place, document } = stack;
   const config = await stack.readConfig();
-  if (config.unread !== undefined) throw unreadConfig(config.unread);
+  if (config.unread !== undefined) throw unreadPart("configuration", config.unread);
   const own = stackStateOf(document, true, place.stack);
   const { stacks, complete } = await exportOtherStacks(place, own, "clear");
   const documents = stacks.map(({ document: other }) => other);

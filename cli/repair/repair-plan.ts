@@ -22,6 +22,7 @@ import {
   logicalName,
   openedValues,
   type PendingOperation,
+  resourcesInState,
   type StackExport,
   type StateResource,
   stateValue,
@@ -140,7 +141,7 @@ const decideCreation = async (
       !item.isCopy &&
       item.heldBy.length + item.readBy.length === 0,
   );
-  const [object, ...others] = inOrderOfUse(account, made);
+  const [object, ...others] = made.length > 1 ? inOrderOfUse(account, made) : made;
   if (!object && !isMarked)
     return {
       left:
@@ -172,8 +173,8 @@ const decideCreation = async (
 };
 
 /** Whether a state has an object under a URN: the next run goes on with it. */
-const isHeld = ({ deployment }: StackExport, urn: string): boolean =>
-  (deployment.resources ?? []).some((each) => each.urn === urn && !each.delete);
+const isHeld = (document: StackExport, urn: string): boolean =>
+  resourcesInState(document).some((each) => each.urn === urn && !each.delete);
 
 const decide = async ({ resource }: PendingOperation, inventory: Inventory): Promise<Decision> => {
   const { urn, type } = resource;

@@ -38,8 +38,8 @@ const read = async (resource: Resource, id: string): Promise<ReadResult> => {
   assertId(id, definition.noun);
   const declared = await connected(resource);
   const isGet = Object.keys(properties.fields).length === 0;
-  const live = isGet ? await declared.service.read(definition, id) : await liveObject(declared, id);
-  if (!live) {
+  const seen = await seeLiveObject(declared, id, isGet);
+  if (!seen) {
     // The engine treats an empty answer to `get` as success.
     if (isGet)
       throw new ConversationError(
@@ -48,7 +48,7 @@ const read = async (resource: Resource, id: string): Promise<ReadResult> => {
       );
     return { id: "", props: {} };
   }
-  const fields = readFields(declared, live, isGet);
+  const { live, fields } = seen;
   const now = { definition, properties: { ...properties, fields } };
   const props = stateValues(now, liveRecord(live, properties.record));
   // The inputs in the state may contain a secret that these outputs lack: they stay.
@@ -57,19 +57,25 @@ const read = async (resource: Resource, id: string): Promise<ReadResult> => {
 };
 
 /**
- * Reads from the one list that all reads of a run share. A list may omit members, so only the object
- * itself confirms its absence, or a difference from the state.
+ * Reads the object itself for `get`; for a refresh, from the one list that all reads of a run share.
+ * A list may omit members, so only the object itself confirms its absence, or a difference from the
+ * state.
  */
-const liveObject = async (declared: Declared, id: string): Promise<WireObject | undefined> => {
+const seeLiveObject = async (declared: Declared, id: string, isGet: boolean) => {
   const { definition, service, properties } = declared;
-  const listed = await service.find(definition, id).catch((error) => {
+  const see = (live: WireObject | undefined) =>
+    live && { live, fields: readFields(declared, live, isGet) };
+  const listed = isGet ? undefined : see(await findListed(declared, id));
+  if (listed && sameFields(definition.fields, listed.fields, properties.fields)) return listed;
+  return see(await service.read(definition, id));
+};
+
+/** Undefined, too, if the list cannot be read. */
+const findListed = ({ definition, service }: Declared, id: string) =>
+  service.find(definition, id).catch((error) => {
     if (isConversationError(error, "FORBIDDEN", "BAD_RESPONSE")) return undefined;
     throw error;
   });
-  const isSame =
-    listed && sameFields(definition.fields, readFields(declared, listed, false), properties.fields);
-  return isSame ? listed : service.read(definition, id);
-};
 
 /** A live object in a program's terms. */
 const readFields = (declared: Declared, live: WireObject, isGet: boolean): JsonObject => {

@@ -84,10 +84,9 @@ const Message = ({ message, delivery, place, downloads }) => {
 /** The place of each message's last delivery, by the sender's own ID, which another conversation may have, too. @param {readonly Pick<ShownDelivery, "messageId" | "conversationId">[]} entries @param {string} conversation */
 export const findDeliveries = (entries, conversation) =>
   new Map(
-    entries
-      .map((entry, index) => /** @type {const} */ ([entry, index]))
-      .filter(([entry]) => entry.conversationId === conversation)
-      .map(([entry, index]) => [entry.messageId, index]),
+    entries.flatMap(({ messageId, conversationId }, index) =>
+      conversationId === conversation ? [/** @type {const} */ ([messageId, index])] : [],
+    ),
   );
 
 /** The messages of a conversation, as a chat that grows. @param {{ readonly known: Known }} props */
