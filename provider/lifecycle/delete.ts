@@ -35,7 +35,9 @@ export const onDelete =
  * @param state the resource in the state
  */
 const deleteObject = async (resource: Resource, id: string, state: JsonObject): Promise<void> => {
-  const { definition, run, identity } = resource;
+  const { definition, run, identity, properties } = resource;
+  // The connection loads, without a call, while Pulumi shows the state.
+  openSession(run, properties.profile).catch(() => undefined);
   const keeper = identity && (await findKeeper(resource, identity, id));
   if (keeper && !(await isMovedAway(resource, keeper, id))) {
     const { skipped, rewritten } = run.decisions;
