@@ -54,6 +54,13 @@ test("what only a refresh found, and the engine cannot show, is said", async () 
   ]);
 });
 
+test("a refresh, which compares with the inputs of the state and writes nothing, does not say so", async () => {
+  const changed = inputs(undisclosed, { active: false });
+  const kind = hub.of("Authentication");
+  expect(await kind.diff(id, changed, inputs(undisclosed))).toEqual({ changes: true });
+  expect(hub.reported).toEqual([]);
+});
+
 test("any other change is one, and writes the secret of the program", async () => {
   const news = inputs("mine", { active: false });
   expect(await compare(inputs(undisclosed), news)).toEqual({});
