@@ -48,7 +48,6 @@ ${each(`new ${kind.kind}("small-" + n, {
 /** Resources with the same values as ours, whose provider makes the same calls; and ours. */
 const programs = { sameCalls, ours } as const;
 
-/** Writes a project with one of the programs into a new folder. */
 const writeProject = (folder: string, program: keyof typeof programs): void => {
   const [root, modules] = [packageRoot(), join(folder, "node_modules")];
   mkdirSync(modules, { recursive: true });
@@ -60,7 +59,6 @@ const writeProject = (folder: string, program: keyof typeof programs): void => {
   writeFileSync(join(folder, "index.js"), programs[program]());
 };
 
-/** The environment of the commands of a project. */
 const projectEnvironment = (folder: string, cli: PulumiCli, emulator: Emulator) => ({
   // Programs run on the same Node as this process, whatever else is on PATH.
   ...environmentFor(cli, {

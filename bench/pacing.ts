@@ -12,7 +12,6 @@ type Attempt = () => Promise<HttpResponse>;
 /** Decides when a call is made, and how often. */
 type Client = (attempt: Attempt) => Promise<HttpResponse>;
 
-/** A client of a service with this limit. */
 type OpenClient = (limit: EndpointLimit, clock: VirtualTime) => Promise<Client>;
 
 const endpoint = { method: "POST", template: "/channels" } as const;

@@ -33,7 +33,6 @@ const parserOf = (key: string, spec: OptionSpec<unknown>): Option => {
   return option;
 };
 
-/** Adds the options of a table. */
 const withOptions = (command: Command, table: OptionTable): Command => {
   for (const [key, spec] of Object.entries(table)) command.addOption(parserOf(key, spec));
   return command;
@@ -79,7 +78,6 @@ const assertTogether = (
   }
 };
 
-/** Adds a command to a program. */
 export const addCommand = (program: Command, spec: CommandSpec, session: Session): void => {
   const { name, summary, description, words = [], options, jsonDoc } = spec;
   const command = program

@@ -24,9 +24,7 @@ export interface OptionSpec<V> {
   readonly value?: string;
   readonly doc: string;
   readonly choices?: readonly string[];
-  /** Its value if it is not given. */
   readonly fallback?: V;
-  /** Whether it must be given. */
   readonly isRequired?: true;
   /** Environment variable to read if the option is not given. */
   readonly environment?: string;
@@ -55,7 +53,6 @@ export type Given<O> = { readonly [K in DefaultedName<O>]: ValueOf<O[K]> } & {
   readonly [K in Exclude<keyof O, DefaultedName<O>>]?: ValueOf<O[K]>;
 };
 
-/** An option without a value. */
 export const flagOption = (doc: string): OptionSpec<true> => ({ doc });
 
 /** `--no-<name>`: true until it is given. */
@@ -65,7 +62,6 @@ export const negatedOption = (
   ...{ doc, isNegated: true, fallback: true },
 });
 
-/** An option with any text. */
 export const textOption = (value: string, doc: string): OptionSpec<string> => ({ value, doc });
 
 /** An option with several words, as `<what...>`, or with one, that may be repeated. */
@@ -74,7 +70,6 @@ export const textsOption = (value: string, doc: string): OptionSpec<readonly str
     ? { value, doc }
     : { value, doc, parse: (one, before = []) => [...before, one] };
 
-/** An option with one of several words. */
 export const choiceOption = <const V extends string>(
   value: string,
   choices: readonly V[],
@@ -88,7 +83,6 @@ export const parsedOption = <V>(
   parse: (text: string, before: V | undefined) => V,
 ): OptionSpec<V> => ({ value, doc, parse });
 
-/** An option with a whole number from `least` to `most`. */
 export const numberOption = (
   value: string,
   doc: string,
@@ -103,7 +97,6 @@ export const numberOption = (
     );
   });
 
-/** The same option with a default. */
 export const withDefault = <const V>(
   option: OptionSpec<V>,
   fallback: NoInfer<V>,
@@ -124,7 +117,6 @@ export interface CommandUse {
   readonly exits: Readonly<Record<string, string>>;
 }
 
-/** The result of a command. */
 export interface CommandResult {
   /** What `--json` prints. */
   readonly value: unknown;
@@ -182,7 +174,6 @@ export interface CommandSpec<O extends OptionTable = OptionTable> {
 /** A command, with the types of its options taken from their table. */
 export const command = <const O extends OptionTable>(spec: CommandSpec<O>): CommandSpec<O> => spec;
 
-/** What the exit codes of one use of a command mean. */
 export const exitsOf = (
   { usageExitCode = 2 }: CommandSpec,
   { exits }: CommandUse,

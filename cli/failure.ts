@@ -22,7 +22,6 @@ export interface ReportedFailure {
 
 const stoppedExitCode = 130;
 
-/** The failure of the service behind an error, if there is one. */
 const serviceFailure = (error: unknown): ConversationErrorCode | undefined => {
   if (isConversationError(error)) return error.code;
   return error instanceof CommandFailure && isConversationError(error.cause)

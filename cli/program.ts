@@ -62,7 +62,6 @@ const inert = (session: Session): Session => ({
   redraw: session.redraw ?? session.err,
 });
 
-/** The program with every command. */
 export const createProgram = (session: Session): Command => {
   const program = new Command("pulumi-conversation")
     .description("Manage the messaging hub's conversation accounts alongside Pulumi.")

@@ -3,7 +3,6 @@ import { constants } from "node:os";
 import { CommandFailure } from "./command.js";
 import { missingPulumiAdvice } from "./get-pulumi/get-pulumi.js";
 
-/** Signals that are passed on to the command. */
 const passedOn = ["SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
 
 /** The exit code of a shell for a command that a signal ended. */

@@ -54,7 +54,6 @@ type Comparison = Printed<z.output<typeof comparisonSchema>>;
 
 type SideDifference = Comparison["different"][number]["differences"][number];
 
-/** In which fields the two objects of a pair differ. */
 const findDifferences = (
   { a, b }: MatchedPair,
   linkedFields: ReturnType<typeof matchObjects>["linkedFields"],

@@ -8,7 +8,6 @@ import type { ComparableObject, ComparedSide } from "./sources.js";
 /** A name as people compare it. */
 export const plainName = (name: string): string => name.normalize("NFC").trim();
 
-/** The same object on both sides. */
 export interface MatchedPair {
   readonly a: ComparableObject;
   readonly b: ComparableObject;
@@ -16,7 +15,6 @@ export interface MatchedPair {
   readonly by: "name" | "logical name";
 }
 
-/** The objects found on both sides, and on one only. */
 interface MatchedObjects {
   readonly pairs: readonly MatchedPair[];
   /** The fields of both objects, with names in place of the IDs of objects that are on both sides. */

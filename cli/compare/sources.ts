@@ -72,7 +72,6 @@ const readAccountSide = async (
   };
 };
 
-/** What a state holds. */
 const sideOfState = (title: string, state: StackExport): ComparedSide => {
   const objects = heldObjects(resourcesInState(state)).map(
     ({ definition, id, resource: { urn, outputs: values = {} } }): ComparableObject => {

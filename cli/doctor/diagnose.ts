@@ -131,7 +131,6 @@ const COLUMNS = 80;
 /** Width of the sign before a name with the space around it. */
 const GAP = 4;
 
-/** The diagnosis as a person reads it. */
 export const doctorReport = ({ checks }: Diagnosis, coloured: boolean): string => {
   const width = Math.max(...checks.map(({ name }) => name.length));
   const lines = checks.flatMap(({ name, status, message, advice }) => {

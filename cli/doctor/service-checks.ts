@@ -116,6 +116,5 @@ export const checkConnection = async (
   }
 };
 
-/** The checks that cannot run, and why. */
 export const skippedAfterToken = (why: string): readonly DoctorCheck[] =>
   ["scopes", "service", "clock"].map((name) => skipped(name, why));

@@ -28,7 +28,6 @@ const cellOf = ({ kind, name }: Pick<Named, "kind" | "name">) => [`${kind} `, fo
 
 const valueCell = (value: string | undefined) => (value === undefined ? "–" : foreign(value));
 
-/** The differences in one sentence. */
 const driftSummary = (result: DriftResult): string => {
   const { project, stack, changed, deleted, unmanaged, unread, compared } = result;
   const of = `${withCount(compared, "object")} of ${project}/${stack} compared`;

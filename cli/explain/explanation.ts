@@ -76,7 +76,6 @@ const applicationSchema = z.object({
 
 const participantSchema = z.object({ ...named, type: text });
 
-/** A restriction of a channel in one direction. */
 type Direction = z.infer<typeof directionSchema>;
 
 /** Somebody whom an orchestration names. */
@@ -297,7 +296,6 @@ const kindOf = { customer: "customer", bot: "custom_bot", agent: "custom_agent" 
 
 const rich = "richMessage.";
 
-/** Whether a channel carries a type. */
 const isCarried = (direction: Direction | undefined, type: MessageType): boolean => {
   if (!direction) return true;
   const { features, richMessageTypes, midChatAuth } = direction;

@@ -14,7 +14,6 @@ import {
   secretKeys,
 } from "./source-text.js";
 
-/** The names of the project that an export writes. */
 export interface ProjectNames {
   readonly project: string;
   readonly stack: string;
@@ -143,7 +142,6 @@ export const projectReadme = (
   return `${blocks.join("\n\n")}\n`;
 };
 
-/** The source of a program. */
 export interface ProgramSource {
   readonly text: string;
   readonly secrets: readonly ProgramSecret[];

@@ -63,7 +63,6 @@ export const selected = (
   );
 };
 
-/** The names that a program gives a resource. */
 interface ResourceNames {
   /** Logical name, such as `orders-bot`: no other resource of its kind has it. */
   readonly logical: string;
@@ -174,7 +173,6 @@ export const resourceNames = (
   );
 };
 
-/** An object with its names in a program. */
 export interface PlannedResource extends ResourceNames {
   readonly object: ObjectInputs;
 }
@@ -192,7 +190,6 @@ export interface ProgramPlan {
   /** Objects that the declared ones refer to and the program does not declare. */
   readonly lookedUp: readonly PlannedResource[];
   readonly skipped: readonly SkippedObject[];
-  /** The resource for an object, if the program has one. */
   readonly find: (kind: string, id: string) => PlannedResource | undefined;
 }
 
@@ -200,7 +197,6 @@ export interface ProgramPlan {
 const obstacle = ({ mark, problem }: ObjectInputs): string | undefined =>
   mark ? `the object carries a stack's mark: ${mark.label}` : problem;
 
-/** A resource as commands print it. */
 export const printedResource = ({
   object,
   logical,

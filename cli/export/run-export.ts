@@ -72,7 +72,6 @@ export interface ExportOptions extends AccountOptions, SelectionOptions {
   readonly out: string;
 }
 
-/** What an export found and wrote. */
 export interface ExportResult {
   readonly folder: string;
   readonly settings: Settings;
@@ -119,7 +118,6 @@ export const runExport = async (options: ExportOptions): Promise<ExportResult> =
   return { folder, settings, reading, names, plan, source, notes, texts: files };
 };
 
-/** What `export --json` prints. */
 export const exportJson = (
   result: ExportResult,
   proof?: Proof,

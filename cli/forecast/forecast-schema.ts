@@ -25,5 +25,4 @@ export const forecastSchema = z.strictObject({
   ),
 });
 
-/** The forecast of a run, as `--json` prints it. */
 export type Forecast = Printed<z.output<typeof forecastSchema>>;

@@ -7,7 +7,6 @@ import type { Forecast } from "./forecast-schema.js";
 import { planRun, type RunDocuments } from "./planned-steps.js";
 import { simulateRun } from "./simulation.js";
 
-/** The limits and conditions of a run. */
 export interface Conditions {
   readonly plan: Plan;
   /** Calls that every endpoint accepts in a burst. Default: as documented for the plan. */

@@ -19,7 +19,6 @@ interface PlannedCalls {
   readonly isShared: boolean;
 }
 
-/** One step in a run. */
 export interface PlannedStep {
   readonly urn: string;
   /** The profile or explicit provider; each counts as a tenant with buckets of its own. */

@@ -57,7 +57,6 @@ const inputType = (field: Field, types: readonly NestedType[]): string => {
   }
 };
 
-/** Type of a value in the outputs. */
 const outputType = (field: Field, types: readonly NestedType[]): string => {
   switch (field.type) {
     case "text":

@@ -13,7 +13,6 @@ import type { Progress } from "../terminal/progress.js";
 
 const LOOK_EVERY_MS = 500;
 
-/** What a folder is made with. */
 export interface Making {
   /** What is being got, such as `the Pulumi CLI`. */
   readonly what: string;

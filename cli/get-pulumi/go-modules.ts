@@ -19,7 +19,6 @@ export interface GoProgram {
   readonly package: string | { readonly source: string };
   /** Further flags of `go build`. */
   readonly flags: readonly string[];
-  /** Whether it is built without what reaches a cloud. */
   readonly isWithoutClouds?: true;
 }
 

@@ -123,7 +123,6 @@ const obstacle = (
 
 export interface PlanImportOptions extends SelectionOptions, AskedStack {}
 
-/** The objects that will be imported. */
 export interface ImportPlan {
   readonly taken: readonly Candidate[];
   readonly left: readonly LeftObject[];

@@ -37,10 +37,8 @@ export interface ImportOptions extends AccountOptions, PlanImportOptions {
   readonly apply?: boolean;
 }
 
-/** What was, or would be, imported. */
 export interface ImportResult extends Omit<ImportPlan, "file"> {
   readonly names: OpenStack["names"];
-  /** Whether it was done. */
   readonly applied: boolean;
   /** Sentences about what could not be read. */
   readonly notes: readonly string[];
@@ -52,7 +50,6 @@ const flags = [
   ...["--generate-resources", devNull],
 ];
 
-/** How a failed import ended. */
 const failureOf = (
   { code, lastLines }: Ended,
   asked: AskedStack,
@@ -126,7 +123,6 @@ export const runImport = async (options: ImportOptions): Promise<ImportResult> =
   return { taken, left, names: stack.names, applied, notes };
 };
 
-/** What `import --json` prints. */
 export const importJson = ({
   names,
   applied,
@@ -141,7 +137,6 @@ export const importJson = ({
   notes,
 });
 
-/** The next step. */
 const nextStep = ({ names, applied, taken }: ImportResult, asked: AskedStack): string => {
   const stack = `${names.project}/${names.stack}`;
   if (taken.length === 0) return `Nothing is left to import into ${stack}. Nothing was changed.`;

@@ -85,7 +85,6 @@ export interface InitOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What was made, and what is left to do. */
 type NewProject = Printed<z.output<typeof newProjectSchema>>;
 
 /** A project name derived from the folder's. */

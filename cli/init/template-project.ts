@@ -7,7 +7,6 @@ export const pipelines = ["github", "gitlab", "none"] as const;
 
 export type Pipeline = (typeof pipelines)[number];
 
-/** One file of a new project. */
 export interface ProjectFile {
   /** From the root of the project, with `/`. */
   readonly path: string;

@@ -90,7 +90,6 @@ export interface InventoryItem {
 /** What was read of a stack and its accounts: the accounts first, the states after them. */
 interface StackReading {
   readonly names: StackNames;
-  /** The state of the stack. */
   readonly document: StackExport;
   readonly lock: StackLock;
   /** The states of all stacks in the backend that can be read. */
@@ -167,7 +166,6 @@ export const judgeObjects = (
   };
 };
 
-/** The account that a name leads to. */
 export const accountNamed = (
   { accounts }: Pick<StackReading, "accounts">,
   name: AccountName,
@@ -286,7 +284,6 @@ export const withInventory = async <T>(
   }
 };
 
-/** The objects of one kind as they were read. */
 export const kindIn = ({ reading }: AccountRead, { kind }: Definition): KindReading => {
   const found = reading.kinds.find(({ definition }) => definition.kind === kind);
   if (!found) throw new Error(`${kind} was not read`);

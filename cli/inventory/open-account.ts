@@ -39,7 +39,6 @@ const reportsFirst = (say: Say) => {
   };
 };
 
-/** How the service is opened. */
 interface AccessOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly say?: Say | undefined;

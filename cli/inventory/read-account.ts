@@ -73,7 +73,6 @@ const danglingAmong = ({ kinds }: AccountLists): readonly string[] => {
 export interface AccountReading extends AccountLists {
   /** When the reading began: ISO 8601, this machine's time. */
   readonly readAt: string;
-  /** Base URL of the tenant. */
   readonly baseUrl: Settings["baseUrl"];
   /**
    * False if the account changed while it was read, so this is not the state of one moment.

@@ -17,7 +17,6 @@ import type { OpenStack } from "./open-stack.js";
 /** A profile, or an explicit provider (`accountIn`); undefined for the settings without either. */
 export type AccountName = string | undefined;
 
-/** An account that resources of a stack are in. */
 interface StackAccount {
   /** The names that lead to it. */
   readonly names: readonly AccountName[];

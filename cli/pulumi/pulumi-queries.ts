@@ -105,7 +105,6 @@ export const printedJson = (text: string): unknown => {
   }
 };
 
-/** A stack in the backend's list. */
 interface ListedStack {
   readonly name: string;
   readonly current: boolean;

@@ -79,7 +79,6 @@ export type PendingOperation = z.infer<typeof operationSchema>;
 /** The output of `pulumi stack export`; members not listed here stay unchanged. */
 export type StackExport = z.infer<typeof stateSchema>;
 
-/** A step in a preview. */
 export type PreviewStep = z.infer<typeof stepSchema>;
 
 /** The output of `pulumi preview --json`. */
@@ -103,7 +102,6 @@ export interface EngineError {
   readonly message: string;
 }
 
-/** The errors in what `preview --json` has printed. */
 export const previewErrorsIn = (printed: string): readonly EngineError[] => {
   const { diagnostics = [] } = diagnosticsSchema.safeParse(printedJson(printed)).data ?? {};
   return diagnostics.flatMap(({ urn, message, severity }) =>
@@ -226,5 +224,4 @@ export const accountIn = ({
   return type === providerToken && !isDefaultProvider(name) ? providerAccount(name) : undefined;
 };
 
-/** Returns the logical name at the end of a URN. */
 export const logicalName = (urn: string): string => urn.split("::").slice(3).join("::");

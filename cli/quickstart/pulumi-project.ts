@@ -69,7 +69,6 @@ export const stateFolder = (root: string) => {
         copyFileSync(join(source, "Pulumi.yaml"), join(copies, "Pulumi.yaml"));
       }
     },
-    /** Removes the folder and all that is in it. */
     remove: (): void => rmSync(folder, { recursive: true, force: true }),
   } as const;
 };
@@ -201,9 +200,7 @@ export const pulumiProject = (state: ProjectState, options: ProjectOptions) => {
         await run(state.source, args, undefined, value);
       }
     },
-    /** The outputs of the stack as JSON, secrets in plain text. */
     outputs: () => run(state.source, ["stack", "output", "--json", "--show-secrets"]),
-    /** Removes the empty stack. */
     removeStack: async (): Promise<void> => {
       await run(state.folder, ["stack", "rm", "--yes"]);
     },

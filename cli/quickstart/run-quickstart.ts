@@ -31,7 +31,6 @@ import {
   stateFolder,
 } from "./pulumi-project.js";
 
-/** An object that exists in the service. */
 interface ServiceObject {
   readonly kind: string;
   readonly id: string;

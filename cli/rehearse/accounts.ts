@@ -5,7 +5,6 @@ import { type AccountReading, readAccount } from "../inventory/read-account.js";
 import { type AccountName, accountNames, openAccounts } from "../inventory/stack-accounts.js";
 import type { OriginalStack } from "./original-stack.js";
 
-/** An account in which a run is rehearsed. */
 export interface RehearsedAccount {
   /** The profiles and explicit providers that lead to it. */
   readonly names: readonly AccountName[];
@@ -34,7 +33,6 @@ export const deployingScopes = (
   };
 };
 
-/** How accounts are read. */
 export interface AccountReadingOptions extends Pick<Partial<Conditions>, "plan"> {
   readonly signal: AbortSignal;
   /** Reports what is going on. */

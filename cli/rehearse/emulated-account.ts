@@ -213,7 +213,6 @@ export const emulateAccount = async (
     variables: Object.assign({}, ...names.map((name) => variablesFor(values, name))),
     /** The same for providers that a program gives settings itself, by `baseUrl`. */
     instead,
-    /** Its current objects. */
     objects: (): CopiedObjects =>
       Object.fromEntries(
         resources.map(({ collection }) => [collection, service.store.all(collection)]),
@@ -221,5 +220,4 @@ export const emulateAccount = async (
   };
 };
 
-/** An emulator with the account of a tenant. */
 export type EmulatedAccount = Awaited<ReturnType<typeof emulateAccount>>;

@@ -27,7 +27,6 @@ const unshown = new Set([
   ...["create-replacement", "delete-replaced", "discard-replaced"],
 ]);
 
-/** The resources that a state keeps, by URN. */
 const resourcesByUrn = (document: StackExport): ReadonlyMap<string, StateResource> =>
   new Map(
     resourcesInState(document).flatMap((resource) =>

@@ -57,7 +57,6 @@ const kindSection = (title: string, all: readonly NamedObject[]): readonly strin
   return [title, ...some(lines, mostGroups, (line) => wrappedText(line, "  - "))];
 };
 
-/** The outcome of a rehearsal, in a sentence. */
 const headline = ({ operation, project, stack, outcome }: Rehearsal): string => {
   const what = `pulumi ${operation} for ${project}/${stack}`;
   const { passes, refusals, steps, calls, totalSeconds } = outcome;

@@ -57,13 +57,10 @@ export const rehearsalSchema = z.strictObject({
   notes: z.array(z.string()).describe("Notes, such as what the rehearsal could not read or copy"),
 });
 
-/** An object in the account. */
 export type NamedObject = Printed<z.output<typeof namedSchema>>;
 /** A change that the run makes. */
 export type RehearsedStep = Printed<z.output<typeof stepSchema>>;
 /** A step that will not be done. */
 export type Refusal = Printed<z.output<typeof refusalSchema>>;
-/** The outcome of a run. */
 export type RehearsedOutcome = Printed<z.output<typeof outcomeSchema>>;
-/** A whole rehearsal, as `--json` prints it. */
 export type Rehearsal = Printed<z.output<typeof rehearsalSchema>>;

@@ -74,20 +74,17 @@ export class EngineEvents {
   };
 }
 
-/** Options of every rehearsal. */
 export interface RehearseOptions extends AccountReadingOptions {
   readonly operation: "up" | "destroy";
   /** What is known about the service. */
   readonly switches?: Partial<Switches>;
 }
 
-/** What to run on a copy, and where. */
 export interface RunSetup extends RehearseOptions {
   readonly original: OriginalStack;
   readonly accounts: readonly RehearsedAccount[];
 }
 
-/** Steps that change something. */
 const changing = /create|update|delete|replace|import/;
 
 const ownTypes = new Set([typeToken(ownershipKind), "pulumi:pulumi:Stack"]);
@@ -154,9 +151,7 @@ const runIn = async (copy: CopiedStack, emulated: readonly EmulatedAccount[], se
     succeeded: ended.code === 0,
     said: ended.lastLines.filter((line) => !isObject(jsonIn(line))),
     calls: emulated.flatMap(({ calls }, place) => calls.slice(before[place])),
-    /** The state after the run. */
     after: await copy.readState(),
-    /** The objects of each account after the run. */
     accounts: emulated.map(({ names, objects }) => ({ names, objects: objects() })),
     /** What could not be copied, each a sentence. */
     missing: emulated.flatMap(({ missing }) => missing),

@@ -68,7 +68,6 @@ const asComponent = ({ id: _, provider: __, ...resource }: StateResource): State
  */
 export class CopiedStack {
   readonly #place = privateFolder("pulumi-conversation-rehearsal-");
-  /** Removes the folder with its content. */
   readonly remove = this.#place.remove;
   readonly #env: NodeJS.ProcessEnv;
 

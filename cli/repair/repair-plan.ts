@@ -62,7 +62,6 @@ export const repairSchema = z.strictObject({
  */
 export type RepairStep = Printed<z.output<typeof repairStepSchema>>;
 
-/** What a repair found and did. */
 export type RepairResult = Printed<z.output<typeof repairSchema>>;
 
 /** Whether everything is in order now. */
@@ -72,7 +71,6 @@ export const isRepaired = ({ applied, steps, left }: RepairResult): boolean =>
 /** What is decided about one creation; if `left` is there, only a person can settle it. */
 interface Decision {
   readonly step?: RepairStep;
-  /** A resource for the state. */
   readonly entry?: JsonObject;
   readonly left?: string;
   /** The object that stays for the resource, and those that other attempts made for it. */
@@ -188,7 +186,6 @@ const decide = async ({ resource }: PendingOperation, inventory: Inventory): Pro
 /** The steps that put the state and the service in order. */
 export interface RepairPlan {
   readonly steps: readonly RepairStep[];
-  /** Resources for the state. */
   readonly entries: readonly JsonObject[];
   /** Leftovers beside the object that represents their resource. */
   readonly duplicates: readonly Orphan[];

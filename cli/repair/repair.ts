@@ -21,7 +21,6 @@ import {
   type RepairStep,
 } from "./repair-plan.js";
 
-/** What a step does, in a sentence. */
 const sentenceOf = (step: RepairStep): string => {
   switch (step.action) {
     case "record":

@@ -15,13 +15,11 @@ const charactersOf = (text: string): readonly (readonly [character: string, colu
 
 const plain = /^[\x20-\x7e]*$/;
 
-/** Returns the width of text in terminal columns. */
 export const terminalWidth = (text: string): number =>
   plain.test(text)
     ? text.length
     : charactersOf(text).reduce((sum, [, columns]) => sum + columns, 0);
 
-/** Pads text with spaces to a number of columns. */
 export const padded = (text: string, columns: number): string =>
   text + " ".repeat(Math.max(0, columns - terminalWidth(text)));
 

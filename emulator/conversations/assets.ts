@@ -161,7 +161,6 @@ export class AssetStore {
     this.#assets.delete(id);
   }
 
-  /** Replaces all assets. */
   replaceAll(documents: readonly AssetDocument[]): void {
     this.#contents.clear();
     this.#assets.clear();

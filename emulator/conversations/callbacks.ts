@@ -273,7 +273,6 @@ const addressForLog = (url: string): string => {
   return origin === "null" ? "" : origin + pathname;
 };
 
-/** How one call to a callback ended. */
 interface CallbackOutcome {
   readonly url: string;
   readonly status?: number;
@@ -287,7 +286,6 @@ interface CallbackOutcome {
   readonly renew?: () => Promise<void>;
 }
 
-/** Options for calls to callbacks. */
 export interface CallbackClientOptions {
   readonly store: Store;
   readonly conversations: ConversationStore;
@@ -299,7 +297,6 @@ export interface CallbackClientOptions {
   readonly route?: (address: string) => string;
 }
 
-/** Calls the callbacks of client applications. */
 export class CallbackClient {
   readonly #outgoing: Outgoing;
   readonly #authentication: CallbackAuthentication;
@@ -361,12 +358,10 @@ export class CallbackClient {
     }
   }
 
-  /** Discards all tokens. */
   reset(): void {
     this.#authentication.clear();
   }
 
-  /** Closes all connections. */
   close(): void {
     this.#outgoing.close();
   }

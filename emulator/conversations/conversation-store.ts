@@ -102,7 +102,6 @@ export class ConversationStore {
   readonly #entries = new Map<string, Entry>();
   #version = 0;
 
-  /** The number of conversations. */
   get count(): number {
     return this.#entries.size;
   }
@@ -134,7 +133,6 @@ export class ConversationStore {
     }));
   }
 
-  /** Stores changed conversations and new messages. */
   add(conversations: readonly StoredConversation[], messages: readonly StoredMessage[]): void {
     this.#version += 1;
     for (const conversation of conversations) {
@@ -157,7 +155,6 @@ export class ConversationStore {
     messages[place] = { ...known, status };
   }
 
-  /** Replaces all conversations. */
   replaceAll(documents: readonly ConversationDocument[]): void {
     this.#entries.clear();
     this.add(

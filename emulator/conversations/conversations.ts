@@ -128,7 +128,6 @@ class MessageBatch {
     return isDeletion(type) ? this.#completed(account, parsed) : this.#started(account, parsed);
   }
 
-  /** The account that a message names. */
   #account({ path, conversation }: ParsedMessage): StoredObject {
     const channelType = textAt(conversation, "account", "channel", "type") ?? "";
     const address = textAt(conversation, "account", "address") ?? "";

@@ -30,7 +30,6 @@ export interface DeliveryEntry {
   readonly error?: string;
 }
 
-/** Options for deliveries. */
 export interface DeliveryOptions extends CallbackClientOptions {
   /** Called when the last attempt to deliver a message has failed. */
   readonly onUndelivered?: (lastAttempt: ShownDelivery) => void;

@@ -1,7 +1,6 @@
 /** A reason why an attempt to deliver a message fails. */
 export interface DeliveryFailure {
   readonly rule: string;
-  /** What to do next. */
   readonly next: string;
 }
 

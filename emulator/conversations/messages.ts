@@ -28,7 +28,6 @@ export const messageTypesOf = (sender: SenderKind): readonly string[] =>
 const senderKindOf = (word: unknown, switches: Switches): SenderKind | undefined =>
   senderKinds.find((kind) => vendorWord(kind, switches) === word);
 
-/** The side of a conversation that a kind of sender belongs to. */
 export const sideOf = (sender: SenderKind): ConversationSide =>
   conversationSides.find((side) => rolesOnSide[side].some((role) => role === sender)) ?? "customer";
 

@@ -80,7 +80,6 @@ export class Outgoing {
     }
   }
 
-  /** Closes all connections. */
   close(): void {
     void this.#agent.destroy();
   }

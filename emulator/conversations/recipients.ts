@@ -18,7 +18,6 @@ import { sideOf } from "./messages.js";
 
 type ConversationPhase = StoredConversation["phase"];
 
-/** The conversation's phase after a message of this type. */
 export const phaseAfter = (phase: ConversationPhase, type: string): ConversationPhase => {
   if (type === "conversation.end") return "ended";
   return type === "escalation.transfer" ? "agent" : phase;
@@ -89,7 +88,6 @@ export const accountAt = (setUp: SetUp, channelType: string, address: string) =>
         isAccountInUse(setUp, object),
     );
 
-/** The type of the channel that an account uses. */
 export const channelTypeOf = (setUp: SetUp, owner: StoredObject): string | undefined =>
   textAt(channelOf(setUp, owner), "type");
 
@@ -123,7 +121,6 @@ export interface RecipientRole {
 /** A party that the orchestration names for a side. */
 interface Named {
   readonly applicationId: string;
-  /** The registered bot. */
   readonly bot?: StoredObject;
 }
 

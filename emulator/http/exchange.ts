@@ -4,7 +4,6 @@ import { abbreviated } from "../../provider/kernel/text.js";
 
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
-/** A response from the service. */
 export interface ServiceResponse {
   readonly status: number;
   /**
@@ -78,7 +77,6 @@ export const responseOf = (work: () => ServiceResponse): ServiceResponse => {
   }
 };
 
-/** One call to the control interface. */
 export interface ControlCall {
   readonly query: URLSearchParams;
   /** @throws Error if the body is not JSON, or is nested too deeply */
@@ -103,7 +101,6 @@ export const noResponse: ServiceResponse = { status: 0 };
 export const serialised = (body: unknown): string | Buffer =>
   typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
 
-/** Sends a response in full. */
 export const sendResponse = (
   response: ServerResponse,
   { status, body, headers = {} }: ServiceResponse,
@@ -207,7 +204,6 @@ const parse = (bytes: Buffer, contentType = ""): JsonObject => {
   return value;
 };
 
-/** The body of a call to the service. */
 export interface ReceivedBody {
   readonly bytes: Buffer;
   /** Parses the body. @throws HttpError unless the body is a JSON object and is declared as JSON */

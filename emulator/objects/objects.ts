@@ -9,7 +9,6 @@ import type { Switches } from "../service/switches.js";
 import { hideSecrets } from "./secrets.js";
 import { dateTimeRule, isDateTime, validate } from "./validate.js";
 
-/** A reference that a stored object holds. */
 interface StoredReference {
   readonly to: Definition;
   readonly id: string;
@@ -37,7 +36,6 @@ const findReferencesInside = (field: Field, value: unknown, path: string): Store
   }
 };
 
-/** Every reference in an object's JSON. */
 export const findReferences = (
   { fields }: { readonly fields: Fields },
   object: JsonObject,
@@ -55,7 +53,6 @@ export type StoredObject = JsonObject & {
   readonly modified: string;
 };
 
-/** Whether a value from a snapshot is a valid stored object. */
 export const isStoredObject = (value: unknown): value is StoredObject =>
   isObject(value) &&
   typeof value.id === "string" &&
@@ -180,7 +177,6 @@ export class Store {
     return [...earlier.values()].sort((a, b) => Date.parse(a.created) - Date.parse(b.created));
   }
 
-  /** Replaces all objects. */
   replaceAll(objects: ObjectsByCollection): void {
     this.#referrers.clear();
     for (const definition of resources) {

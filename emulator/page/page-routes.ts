@@ -49,7 +49,6 @@ const showAccount = (service: EmulatedService) => {
   return {
     objects: resources.flatMap((each) => all(each).map((object) => showObject(each, object))),
     total: resources.reduce((sum, { collection }) => sum + store.all(collection).length, 0),
-    /** The addresses of the accounts in use. */
     addresses: all(account)
       .filter((object) => isAccountInUse(service, object))
       .map((object) => ({
@@ -92,7 +91,6 @@ const listConversations = (service: EmulatedService) =>
 /** The time that never comes: the page may stay open for as long as an asset exists. */
 const never = 8.64e15;
 
-/** The downloads of the assets in these messages, by their ids. */
 const downloadsOf = ({ assets, signedUrls }: EmulatedService, messages: readonly StoredMessage[]) =>
   Object.fromEntries(
     messages
@@ -191,7 +189,6 @@ const lookInto = (service: EmulatedService) => {
       rates: showRates(service),
       faults: service.faults.left(),
       switches,
-      /** How many conversations there are in all. */
       total: conversations.count,
       /** Whether the conversation takes no more messages; the clock, too, completes one. */
       isCompleted: shown !== undefined && isCompleted(service, shown),

@@ -64,7 +64,6 @@ export interface LogEntry {
   readonly clientId?: string;
 }
 
-/** A call as the page lists it. */
 export interface ShownCall extends LogEntry {
   /**
    * Why the service refused the call: the code and the message in its response, never a value from
@@ -73,7 +72,6 @@ export interface ShownCall extends LogEntry {
   readonly reason?: string;
 }
 
-/** The body of a request or response. */
 export interface KeptBody {
   /** Size in bytes. */
   readonly size: number;
@@ -148,7 +146,6 @@ export class CallLog {
   }
 }
 
-/** One permitted call to the service. */
 export interface OperationCall {
   readonly request: IncomingMessage;
   readonly query: URLSearchParams;
@@ -163,7 +160,6 @@ export interface OperationCall {
 /** Performs a call on the part of the emulator that it needs. Throws HttpError to refuse the call. */
 export type OperationHandler<Needs> = (needs: Needs, call: OperationCall) => ServiceResponse;
 
-/** An operation of the service. */
 export interface Route<Hub> {
   readonly method: string;
   readonly template: string;
@@ -210,12 +206,10 @@ interface CallMeans {
   readonly log: CallLog;
 }
 
-/** A request to the service. */
 interface ApiRequest<Hub> {
   readonly request: IncomingMessage;
   /** Below the base path of the service. */
   readonly path: string;
-  /** The operations of the path; undefined if there are none. */
   readonly match: PathMatch<Hub> | undefined;
   readonly query: URLSearchParams;
 }

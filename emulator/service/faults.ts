@@ -132,7 +132,6 @@ interface PendingFault {
   times: number;
 }
 
-/** The pending faults. */
 export class Faults {
   #pending: PendingFault[] = [];
 
@@ -237,7 +236,6 @@ const drip = async (response: ServerResponse, answer: ServiceResponse): Promise<
 
 const page = "<!doctype html><html><body>The service is under maintenance.</body></html>";
 
-/** Sends a response as altered by a fault. */
 export const sendWithFault = (
   response: ServerResponse,
   answer: ServiceResponse,

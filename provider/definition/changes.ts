@@ -6,7 +6,6 @@ import { changeInside, holdsSecret, looksMasked } from "./fields.js";
 import { pairs, sameMeaning, sameValue } from "./meaning.js";
 import { type AlignedPart, alignMembers, alignParts } from "./wire.js";
 
-/** A change to the value of a member. */
 export interface FieldChange {
   /** Path as a program would write it, such as `roles[custom_bot].callback`. */
   readonly path: string;
@@ -36,7 +35,6 @@ const shortJson = (value: unknown): string =>
 const shown = (field: Field, value: unknown): string =>
   field.secret ? hidden : shortJson(veiled(field, value));
 
-/** Whether a value is neither undefined nor null. */
 export const isThere = (value: unknown): boolean => value !== undefined && value !== null;
 
 const change = (field: Field, path: () => string, from: unknown, to: unknown): FieldChange[] => [

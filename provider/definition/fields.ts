@@ -18,7 +18,6 @@ import {
   outputFields,
 } from "./define.js";
 
-/** The field with a name in a program, if there is one. */
 const fieldOf = (fields: Fields, name: string): Field | undefined =>
   Object.hasOwn(fields, name) ? fields[name] : undefined;
 
@@ -94,7 +93,6 @@ const membersIn = (fields: Fields, values: JsonObject): readonly Content[] => {
   });
 };
 
-/** The members that the service adds to each object. */
 export const addedMembers: readonly string[] = ["id", ...Object.keys(outputFields)];
 
 /**
@@ -304,7 +302,6 @@ const discriminated = (rule: MemberRule | undefined, values: JsonObject): JsonOb
 
 const holders = new WeakMap<Field, boolean>();
 
-/** Whether a field is a secret or contains one at any depth. */
 export const holdsSecret = (field: Field): boolean => {
   const known = holders.get(field);
   if (known !== undefined) return known;

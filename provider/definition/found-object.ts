@@ -27,10 +27,8 @@ export const searchFault = (
     : `${kind}.find: ${other} is not a text property of ${kind}${nearestHint(other, texts)}`;
 };
 
-/** The objects of a kind, by ID. */
 interface ListedObjects {
   readonly objects: ReadonlyMap<string, JsonObject>;
-  /** Whether these are all. */
   readonly complete: boolean;
 }
 

@@ -13,7 +13,6 @@ export type Showing = "passing" | "info" | "warning";
 /** Shows a message in a resource's row, or in the stack's row if no resource is known. */
 export type StatusLine = (message: string, urn?: string, showing?: Showing) => void;
 
-/** A message for the engine. */
 interface Line {
   readonly message: string;
   readonly urn: string | undefined;

@@ -34,7 +34,6 @@ export const filledTexts = (value: unknown): readonly string[] | undefined => {
   return texts.length > 0 ? texts : undefined;
 };
 
-/** Returns the objects in a list; empty if the value is not a list. */
 export const listedObjects = (value: unknown): readonly JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 

@@ -1,4 +1,3 @@
-/** Where a server listens. */
 export interface ListenAddress {
   readonly port: number;
   /** Default: every address of this machine. */

@@ -48,7 +48,6 @@ interface OwnerParts {
   readonly name: string;
 }
 
-/** Returns the parts of an owner. */
 export const ownerParts = (owner: string): OwnerParts => {
   const [project = "", stack = "", random = "", ...name] = owner.split("/");
   return { project, stack, ownership: `${project}/${stack}/${random}`, name: name.join("/") };
@@ -62,7 +61,6 @@ export const ownerParts = (owner: string): OwnerParts => {
 export const ownerOf = (ownership: string, parents: string, name: string): string =>
   `${ownership}/${parents}${name}`;
 
-/** Returns the URN of the resource of this type that has an owner. */
 export const urnOf = (owner: string, type: string): string => {
   const { project, stack, name } = ownerParts(owner);
   const [parents = ""] = /^(?:[^$:]+:[^$:]*:[^$:]+\$)*/.exec(name) ?? [];
@@ -157,7 +155,6 @@ export const secretSignature: JsonObject = { [signatureKey]: secretKind };
 export const isSecretValue = (value: unknown): value is JsonObject =>
   isObject(value) && value[signatureKey] === secretKind;
 
-/** Whether a value is unknown or contains an unknown value at any depth. */
 export const holdsUnknown = (value: unknown): boolean =>
   typeof value === "string"
     ? value.includes(unknownValue)
@@ -172,7 +169,6 @@ export const holdsUnknown = (value: unknown): boolean =>
  */
 export const undisclosed = "(secret not read by the import)";
 
-/** Whether a value is undisclosed or contains an undisclosed value at any depth. */
 export const holdsUndisclosed = (value: unknown): boolean =>
   value === undisclosed ||
   (Array.isArray(value) && value.some(holdsUndisclosed)) ||

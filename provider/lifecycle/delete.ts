@@ -210,7 +210,6 @@ export const wireReferences = (definition: Definition, wire: WireObject) =>
       typeof id === "string" || typeof id === "number" ? [{ ...rest, id: String(id) }] : [],
   );
 
-/** Objects of one kind, by ID. */
 interface KindObjects<W extends WireObject> {
   readonly definition: Definition;
   readonly objects: Iterable<readonly [id: string, wire: W]>;

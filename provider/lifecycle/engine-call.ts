@@ -5,7 +5,6 @@ import { inertOutput } from "../kernel/text.js";
 import { foreignMessage, keepingSecret } from "../service/redaction.js";
 import { type KindInRun, type Resource, resourceIn, shownName } from "./resource.js";
 
-/** One call from the engine and its subject. */
 interface EngineCall {
   readonly of: KindInRun;
   readonly doing: string;

@@ -99,7 +99,6 @@ export const isCopy = (mark: Mark, name: unknown, created: unknown): boolean => 
   return objectTime(created) > madeAt(mark.serial) + longestWaitMs;
 };
 
-/** The mark that an object in the service carries. */
 export const markOn = ({ description }: WireObject): Mark | undefined => readMark(description).mark;
 
 /** An object in the service, classified from the point of view of one resource. */

@@ -181,14 +181,12 @@ export const shownName = (
     ? JSON.stringify([...name].slice(0, 80).join(""))
     : undefined;
 
-/** Records in the run which object belongs to a resource. */
 export const assignObject = ({ run, identity }: Resource, object: HeldObject): void => {
   if (!identity) return;
   run.decisions.objects.set(identity.key, object);
   run.decisions.holders.set(object.id, identity);
 };
 
-/** A resource with its account. */
 export interface Declared extends Resource, AccountSession {
   /** The mark of the resource's objects, whether or not marks are enabled. */
   readonly ownMark: ResourceMark | undefined;
@@ -228,7 +226,6 @@ export const openSession = (run: Run, profile?: string): Promise<AccountSession>
 export const connected = async (resource: Resource): Promise<Declared> =>
   inAccount(resource, await openSession(resource.run, resource.properties.profile));
 
-/** Returns a resource together with the account of a session. */
 export const inAccount = (resource: Resource, { settings, service }: AccountSession): Declared => {
   const { definition, properties } = resource;
   const { owner, fields } = properties;
@@ -279,7 +276,6 @@ const checksumLength = 4;
 export const base36 = (value: number, length: number): string =>
   Math.floor(value).toString(36).padStart(length, "0").slice(-length);
 
-/** A mark as text in a description. */
 export const markText = ({ label, stack, resource, serial, checksum }: Mark): string =>
   `[pulumi: ${label} #${stack}-${resource}-${serial}${checksum}]`;
 
@@ -306,7 +302,6 @@ export const checksumOf = (serial: string, name: unknown): string => {
   return base36(Number.parseInt(digest(text, 12), 16) % 36 ** checksumLength, checksumLength);
 };
 
-/** A mark for the one object with this serial and name. */
 export const markFor = (mark: ResourceMark, serial: string, name: unknown): Mark => ({
   ...mark,
   serial,

@@ -47,7 +47,6 @@ export const shareLimit = ({ rate, burst }: EndpointLimit, share: number): RateL
 /** The least `dueMs` of a bucket: that of a full one. */
 const fullMs = ({ periodMs, burst }: RateLimit): number => (1 - burst) * periodMs;
 
-/** Returns a full bucket. */
 export const fullBucket = (at: number, limit: RateLimit): Bucket => ({ at, dueMs: fullMs(limit) });
 
 export const isFull = ({ dueMs }: Bucket, limit: RateLimit): boolean => dueMs <= fullMs(limit);

@@ -10,7 +10,6 @@ export interface EndpointLimit {
   readonly burst: number;
 }
 
-/** What a service allows on a plan. */
 export interface PlanLimits {
   readonly standard: EndpointLimit;
   /** Override the standard for single endpoints, such as `POST /assets` (specification §8.1 rule 3). */

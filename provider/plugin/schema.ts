@@ -40,7 +40,6 @@ export interface ObjectSpec {
   readonly required: readonly string[];
 }
 
-/** Token of the function that finds an object of a kind. */
 const findToken = (kind: string): string => pluginToken(`find${kind}`);
 
 const anyObject = { type: "object", additionalProperties: { $ref: "pulumi.json#/Any" } } as const;
@@ -176,7 +175,6 @@ const resourceSpec = (types: KindTypes) => {
   };
 };
 
-/** The function that finds an object of a kind. */
 const findSpec = (types: KindTypes) => {
   const { noun } = types.definition;
   const key = naturalKey(types.definition);

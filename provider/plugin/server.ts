@@ -133,7 +133,6 @@ const providerMethods = () => {
   return { methods, stop };
 };
 
-/** A running plugin. */
 export interface PluginServer {
   /** The port, reachable only from this machine. */
   readonly port: number;

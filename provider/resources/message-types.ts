@@ -213,7 +213,6 @@ interface NamedApplications {
   readonly agentConfiguration?: { readonly agents: readonly string[] } | undefined;
 }
 
-/** A bot of an orchestration. */
 interface NamedBot {
   readonly application?: string | undefined;
   readonly participant?: string | undefined;

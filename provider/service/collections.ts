@@ -57,14 +57,12 @@ export interface Collections {
   now(): number | undefined;
 }
 
-/** The parts that the collections of one connection need. */
 interface CollectionParts {
   readonly request: Request;
   readonly address: ServiceAddress;
   readonly time: ServiceTime;
 }
 
-/** A kind on one connection. */
 interface Kind {
   readonly operations: Readonly<Record<SetUpAction, Operation>>;
   readonly cache: ListCache;
@@ -381,7 +379,6 @@ class ListCache {
     if (this.#kept) setObject(this.#kept, id, object);
   }
 
-  /** The cached object. */
   known(id: string): WireObject | undefined {
     return this.#kept?.objects.get(id);
   }

@@ -24,7 +24,6 @@ export interface Listing {
   readonly moved: boolean;
 }
 
-/** One page of a list. */
 interface Page {
   readonly items: readonly JsonObject[];
   /** Number of objects on all pages: undefined if there is no paging, NaN if it is not known. */

@@ -151,5 +151,4 @@ const ofRunningCall = new AsyncLocalStorage<Secrets>();
 export const keepingSecret = <T>(secrets: Secrets, call: () => Promise<T>): Promise<T> =>
   ofRunningCall.run(secrets, call);
 
-/** The secrets of the current engine call. */
 export const secretsOfRunningCall = (): readonly string[] => ofRunningCall.getStore()?.() ?? [];

@@ -262,7 +262,6 @@ export interface SettingSource {
   readonly account?: string;
 }
 
-/** A setting's names in both of its sources. */
 export interface SettingNames {
   /**
    * Key in the configuration, such as `conversation:baseUrl` or, in a profile,

@@ -34,7 +34,6 @@ export interface ConnectionParts {
   readonly signal: AbortSignal;
 }
 
-/** An access token. */
 export interface AccessToken {
   readonly value: string;
   /** Granted scopes, if the token URL reports them. */
@@ -109,7 +108,6 @@ export const accessTokens = (parts: ConnectionParts): AccessTokens => {
   };
 };
 
-/** A token granted by the token URL. */
 export interface TokenGrant {
   readonly accessToken: string;
   /** Lifetime in seconds from receipt. Absent if the token URL did not report it. */

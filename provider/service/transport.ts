@@ -23,15 +23,12 @@ export interface Endpoint {
 /** The name of an endpoint in messages and statistics, such as `GET /channels/{id}`. */
 export const endpointName = ({ method, template }: Endpoint): string => `${method} ${template}`;
 
-/** One HTTP call. */
 export interface HttpRequest {
-  /** HTTP method. */
   readonly method: Method;
   /** Absolute URL. */
   readonly url: string;
   /** All headers, including the token. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Body, if any. */
   readonly body?: string;
   /** Aborts the call, even if it is in progress. */
   readonly signal?: AbortSignal;
@@ -39,7 +36,6 @@ export interface HttpRequest {
 
 /** A response whose headers have all arrived. */
 export interface HttpResponse {
-  /** HTTP status. */
   readonly status: number;
   /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -88,7 +84,6 @@ export interface Attempt {
 /** What happens to a call. Reported in the asynchronous context of the caller. */
 export type CallEvent =
   | (Attempt & { readonly type: "sending" })
-  /** `status` of the response, if there is one. */
   | (Attempt & { readonly type: "ended"; readonly status: number | undefined })
   /** Before the first repeat, with the first failure. */
   | { readonly type: "repeating"; readonly call: Endpoint; readonly error: unknown };

@@ -46,7 +46,6 @@ const restore = (): void => {
   rmSync(join(project.folder, "exported"), { recursive: true, force: true });
 };
 
-/** A command that is interrupted. */
 interface Interrupted {
   readonly args: readonly string[];
   /** Exit code of the next run. */

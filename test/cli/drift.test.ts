@@ -189,7 +189,6 @@ test("what is gone, what is in no stack and what is another stack's are distingu
   expect(found.otherStacks).toMatchObject([{ id: other.id, stack: "site/prod" }]);
 });
 
-/** A bot whose state ignores these paths. */
 const ignoringBot = async (ignoreChanges: readonly string[]) => {
   const stack = await managedStack();
   const role = { name: "custom_bot", version: "v3", notificationEmail: "ops@example.com" };

@@ -27,7 +27,6 @@ const importSandbox = async ({
 
 const ownership = (stack: string) => `shop/${stack}/0123456789abcdef`;
 
-/** A state that holds one channel. */
 const stateWith = (stack: string, id: string, name = "web"): string => {
   const urn = (kind: string, logical: string) =>
     `urn:pulumi:${stack}::shop::${typeToken(kind)}::${logical}`;

@@ -48,7 +48,6 @@ test("the lock of a process is respected as long as that runs, however it ends",
   release?.();
 });
 
-/** The id of a process that has ended. */
 const endedProcess = (): number => spawnSync("/bin/sh", ["-c", "exit 0"]).pid;
 
 const prefix = "private-folder-";

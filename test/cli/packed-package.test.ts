@@ -8,7 +8,6 @@ import { packageVersion } from "../../provider/kernel/package.js";
 import { hubSettings } from "../rehearse/hub-environment.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-/** A checkout in a folder of any name. */
 const checkoutIn = (name: string): string => {
   const root = join(temporaryFolder(), name);
   mkdirSync(root);

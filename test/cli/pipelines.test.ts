@@ -17,7 +17,6 @@ const template = join(__dirname, "../../examples/new-project");
 
 let folder: string;
 
-/** What a run has written. */
 const written = (name = "report.md"): string => readFileSync(join(folder, name), "utf8");
 
 /** Programs of a PATH of its own: each writes down its call, then does what its script says. */

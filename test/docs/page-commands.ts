@@ -13,7 +13,6 @@ const withoutComment = (line: string): string => line.replace(/(^|\s+)#\s.*$/, "
 
 const shells = ["sh", "bash", "console", "shell"];
 
-/** Every line of every shell block. */
 export const pageCommands: readonly PageCommand[] = blocksIn(...shells).flatMap(
   ({ page, line, code }) =>
     code

@@ -20,7 +20,6 @@ export const pages: readonly string[] = [
 
 export const readPage = (page: string): string => readFileSync(join(root, page), "utf8");
 
-/** A block of code on a page. */
 export interface CodeBlock {
   readonly page: string;
   /** Line of its first line of code, from 1. */
@@ -41,6 +40,5 @@ const blocksOf = (page: string): readonly CodeBlock[] => {
   );
 };
 
-/** Every block of code in these languages. */
 export const blocksIn = (...languages: readonly string[]): readonly CodeBlock[] =>
   pages.flatMap(blocksOf).filter(({ language }) => languages.includes(language));

@@ -9,7 +9,6 @@ import { messageTo, sampleSnapshot, sendAsset, smallAccount } from "./support/sa
 
 const first = "70000000-0000-4000-8000-000000000001";
 
-/** One look of the page. */
 const look = async (service: Running, cursor = "", conversation = "", object = "") => {
   const query = new URLSearchParams({ cursor, conversation, object });
   const reply = await service.control("GET", `/page/changes?${query}`);
@@ -17,13 +16,11 @@ const look = async (service: Running, cursor = "", conversation = "", object = "
   return reply.json;
 };
 
-/** A member of an object within a look. */
 const memberOf = (json: JsonObject, name: string, member: string): unknown => {
   const { [name]: part } = json;
   return isObject(part) ? part[member] : undefined;
 };
 
-/** The objects in a list. */
 const objectsIn = (list: unknown): readonly JsonObject[] =>
   Array.isArray(list) ? list.filter(isObject) : [];
 

@@ -25,7 +25,6 @@ export const send = (
   type = "image/png",
 ) => service.send(method, String(url), raw ? { raw, headers: { "content-type": type } } : {});
 
-/** Status and code of an answer. */
 export const codeOf = ({ status, json }: Reply): unknown[] => [status, json.code];
 
 /** The bytes of an asset, as `create` announces them. */
@@ -39,6 +38,5 @@ export const uploaded = async (all: Hub): Promise<{ id: string; contentUrl: stri
   return { id: String(json.id), contentUrl: String(json.contentUrl) };
 };
 
-/** What an address gives. */
 export const bytesOf = async (url: unknown): Promise<Buffer> =>
   Buffer.from(await (await fetch(String(url))).arrayBuffer());

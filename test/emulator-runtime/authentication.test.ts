@@ -43,7 +43,6 @@ const withOAuth = async (
   return hub({ prepare: made({ type: "oauth2", oauth2 }), ...options });
 };
 
-/** Accepts this token only. */
 const accepting = (server: CallbackServer, token: string): void => {
   server.answer = ({ headers }, response) =>
     void response.writeHead(headers.authorization === `Bearer ${token}` ? 200 : 401).end();

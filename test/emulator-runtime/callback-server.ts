@@ -57,7 +57,6 @@ export class CallbackServer {
     return this.received.map(({ message }) => message.messageId);
   }
 
-  /** Waits for so many calls. */
   count(calls: number): Promise<void> {
     return new Promise((resolve) => {
       const check = () => {
@@ -90,7 +89,6 @@ export class CallbackServer {
   }
 }
 
-/** A callback server for one test. */
 export const callbackServer = async (): Promise<CallbackServer> => {
   const server = new CallbackServer();
   await server.listen();
@@ -98,7 +96,6 @@ export const callbackServer = async (): Promise<CallbackServer> => {
   return server;
 };
 
-/** Answers with a status. */
 export const answering =
   (status: number, headers: Readonly<Record<string, string>> = {}): Answer =>
   (_received, response) =>

@@ -57,7 +57,6 @@ export const firstMessage = (changes: Json = {}): Json => ({
   ...changes,
 });
 
-/** A further message. */
 export const message = (
   conversation: string,
   sender: string,
@@ -70,7 +69,6 @@ export const message = (
   ...more,
 });
 
-/** The messages in a reply. */
 export const messagesIn = ({ json }: Reply): Json[] => {
   const list: unknown = isObject(json.messages) ? json.messages.message : undefined;
   return Array.isArray(list) ? list.filter(isObject) : [];

@@ -5,13 +5,11 @@ import { address, firstMessage, hub, message, messagesIn, refusal } from "./hub.
 
 const { account, customer } = { account: address, customer: { name: "Ada" } };
 
-/** The first message with another conversation. */
 const about = (conversation: Json | undefined) => firstMessage({ conversation });
 
 const id = "21822806-0000-4000-8000-097b4f0d68a7";
 const long = (characters: number) => "x".repeat(characters);
 
-/** The first message with these attachments. */
 const attached = (...attachment: Json[]) => firstMessage({ attachments: { attachment } });
 const file = { name: "a.png", size: 3, url: "https://files.example.com/a.png" };
 

@@ -3,7 +3,6 @@ import type { JsonObject } from "../../provider/kernel/json.js";
 import { kindOf } from "../emulator/running.js";
 import { address, firstMessage, type Hub, hub, message } from "./hub.js";
 
-/** Gives the channel of a hub these restrictions. */
 const restrict = async (all: Hub, restrictions: JsonObject): Promise<void> => {
   const body = await all.service.body(kindOf("Channel"), {
     type: address.channel.type,
@@ -13,7 +12,6 @@ const restrict = async (all: Hub, restrictions: JsonObject): Promise<void> => {
   if (put.status !== 204) throw new Error(put.text);
 };
 
-/** A hub whose channel has these restrictions. */
 const restricted = async (restrictions: JsonObject): Promise<Hub> => {
   const all = await hub();
   await restrict(all, restrictions);

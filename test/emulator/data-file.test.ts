@@ -18,7 +18,6 @@ import { kindOf, Running } from "./running.js";
 
 const fileIn = (): string => join(temporaryFolder(), "emulator.json");
 
-/** One life of an emulator. */
 const once = async <T>(options: EmulatorOptions, use: (service: Running) => Promise<T>) => {
   await using service = new Running(await startEmulator({ clock: "manual", ...options }));
   return await use(service);

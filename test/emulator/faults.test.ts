@@ -55,7 +55,6 @@ const usual: Readonly<Record<Writing, number>> = {
   "DELETE /channels/{id}": 204,
 };
 
-/** Asks for a token. */
 const token = (service: Running): Promise<Reply> =>
   service.form(service.emulator.tokenUrl, service.credentials());
 

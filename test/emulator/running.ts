@@ -190,7 +190,6 @@ export const kindOf = (kind: string): Definition => {
 export const start = async (options: EmulatorOptions = {}): Promise<Running> =>
   new Running(await startEmulator({ clock: "manual", ...options }));
 
-/** A running emulator for one test. */
 export const running = async (options: EmulatorOptions = {}): Promise<Running> => {
   const service = await start(options);
   onTestFinished(() => service[Symbol.asyncDispose]());

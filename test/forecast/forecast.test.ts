@@ -154,7 +154,6 @@ test.each([
   },
 );
 
-/** The seconds of each endpoint. */
 const secondsOf = (preview: ReturnType<typeof previewOf>, parallel = 8) =>
   Object.fromEntries(
     forecast("up", { preview }, { ...conditions, parallel }).endpoints.map((each) => [

@@ -4,11 +4,9 @@ import { type Emulated, owned } from "../support/emulated.js";
 
 type Json = Record<string, unknown>;
 
-/** Inputs of a channel. */
 export const kiosk = (more: Json = {}) =>
   owned("kiosk", { type: "custom.kiosk", displayName: "Kiosk", icon: "aVZC", ...more });
 
-/** Inputs of an authentication. */
 export const basicInputs = (password: string) =>
   owned("basic", { name: "web", basicAuth: { username: "hub", password } });
 

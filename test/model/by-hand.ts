@@ -52,7 +52,6 @@ export const members: Readonly<Record<string, readonly Member[]>> = {
 const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The value at a path. */
 export const memberAt = (value: unknown, path: Path): unknown =>
   path.reduce<unknown>(
     (inner, step) =>

@@ -12,7 +12,6 @@ import { declaredInputs } from "./values.js";
 
 type Json = Record<string, unknown>;
 
-/** A resource as the state holds it. */
 export interface StateEntry {
   readonly name: Name;
   readonly kind: string;
@@ -65,7 +64,6 @@ export class Engine {
   /** What the state holds when a run begins. */
   readonly #olds: ReadonlySet<Name>;
   #hooks: Hooks | undefined;
-  /** Operations of this run so far. */
   #operations = 0;
 
   constructor(

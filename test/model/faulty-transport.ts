@@ -48,7 +48,6 @@ class Counted {
     this.#fault = fault;
   }
 
-  /** The kind of the fault if it strikes this call. */
   strikes(request: HttpRequest): CallFault["kind"] | undefined {
     const { on, call, lasting, kind } = this.#fault;
     const isRead = request.method === "GET";

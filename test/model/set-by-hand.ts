@@ -26,7 +26,6 @@ export const nameMember = ({ definition }: LiveObject): string => {
   return field ? wireName(key, field) : key;
 };
 
-/** Whether a value is a JSON object. */
 export const isPlain = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 

@@ -15,7 +15,6 @@ export interface EngineUp extends Omit<Up, "adopt"> {
   readonly ids?: ReadonlyMap<Name, string>;
 }
 
-/** A step that the engine takes. */
 export type EngineStep = EngineUp | Refresh;
 
 /** How a step of the engine went. */
@@ -30,9 +29,7 @@ export interface Took {
   readonly isRefused?: boolean;
 }
 
-/** How a scenario ended. */
 export interface RunEnding {
-  /** What is wrong in the end. */
   readonly wrong: readonly string[];
   /** Each step of the engine, in order. */
   readonly took: readonly Took[];

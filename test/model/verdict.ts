@@ -28,7 +28,6 @@ export interface HeldEntry {
 
 const stackMark = (ownership: string): string => markOf("", `${ownership}/x`).stack;
 
-/** Whether an object carries a mark of one of the stacks. */
 export const isMarked = (states: readonly HeldEntry[], { object }: LiveObject): boolean => {
   const { mark } = readMark(object.description);
   return states.some(({ ownership, former }) =>
@@ -171,7 +170,6 @@ export const doubledObjects = (
     }),
   );
 
-/** Objects that no state knows. */
 export const foreignHeld = (states: readonly HeldEntry[], { live, notOurs }: Known): string[] => {
   const known = new Set(states.flatMap(({ ids }) => [...ids.values()]));
   return live
@@ -187,7 +185,6 @@ export const shared = (states: readonly HeldEntry[]): string[] => {
     .map((id) => `two resources stand for ${id}`);
 };
 
-/** Members set by hand that are not there any more. */
 export const lost = (set: readonly SetMember[], live: Live): string[] =>
   set.flatMap(({ id, member: { path, value, isDescription } }) => {
     const object = live.find((each) => each.id === id)?.object;

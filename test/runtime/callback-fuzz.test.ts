@@ -49,7 +49,6 @@ const bodies = fc.oneof(
     .map((list) => JSON.stringify(bodyWith(...list))),
 );
 
-/** What a header can carry. */
 const headerText = fc.string({
   unit: fc.integer({ min: 32, max: 126 }).map((c) => String.fromCharCode(c)),
 });

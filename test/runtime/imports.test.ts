@@ -15,7 +15,6 @@ const importsOf = (file: string): string[] => {
   return [...found].map(([, path = ""]) => path);
 };
 
-/** Every module that is loaded with a file. */
 const loadedWith = (file: string, seen = new Set<string>()): Set<string> => {
   seen.add(file);
   for (const path of importsOf(file)) {

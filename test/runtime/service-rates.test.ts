@@ -3,7 +3,6 @@ import { plans } from "../../provider/service/plans.js";
 import { findServiceLimits, rateRows } from "../../sdk/runtime/service-rates.js";
 import { specialRates, standardRates } from "../support/specification.js";
 
-/** The limits of an endpoint on each plan. */
 const limitsOf = (service: string, version: string, endpoint: string) =>
   plans.map((plan) => {
     const { standard, own = {} } = findServiceLimits(service, version)(plan);

@@ -2,7 +2,6 @@ import type { Emulator } from "../../emulator/index.js";
 
 type Json = Record<string, unknown>;
 
-/** An object in the service. */
 export interface HubObject extends Json {
   readonly id: string;
   readonly description?: unknown;
@@ -39,7 +38,6 @@ export class EmulatorControl {
     return objects;
   }
 
-  /** The objects of one collection, or all. */
   async objects(collection?: string): Promise<HubObject[]> {
     const all = await this.collections();
     return collection ? [...(all[collection] ?? [])] : Object.values(all).flat();
@@ -56,7 +54,6 @@ export class EmulatorControl {
       .map(({ method, template }) => `${method} ${template}`);
   }
 
-  /** Arms faults. */
   async faults(...rules: readonly Json[]): Promise<void> {
     await this.control("POST", "/faults", rules);
   }

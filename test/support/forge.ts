@@ -21,7 +21,6 @@ export interface Forge {
   readonly close: () => Promise<void>;
 }
 
-/** The user of the token. */
 const forgeUser = "the-pipeline";
 
 const token = "forge-token-4f1c7e92";

@@ -8,11 +8,9 @@ interface GuideBlock {
   readonly text: string;
 }
 
-/** The page of a guide. */
 const guideText = (guide: string): string =>
   readFileSync(join(__dirname, "..", "..", "docs", "guides", `${guide}.md`), "utf8");
 
-/** The blocks of a guide, in its order. */
 export const guideBlocks = (guide: string): readonly GuideBlock[] => {
   const page = guideText(guide);
   return [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = "", text = ""]) => ({

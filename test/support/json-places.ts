@@ -10,7 +10,6 @@ export const placesIn = (value: unknown, here: Place = []): Place[] => {
   return [here, ...inside];
 };
 
-/** A copy of a value with another one at a place. */
 export const changedAt = (value: unknown, [step, ...rest]: Place, other: unknown): unknown => {
   if (step === undefined) return other;
   if (Array.isArray(value))

@@ -10,7 +10,6 @@ const spellings = (secret: string): readonly string[] => [
   Buffer.from(secret).toString("base64").replace(/=+$/, ""),
 ];
 
-/** The secrets that show in these bytes. */
 export const secretsIn = (bytes: Buffer | string, secrets: readonly string[]): string[] => {
   const buffer = Buffer.from(bytes);
   return secrets.filter((secret) => spellings(secret).some((text) => buffer.includes(text)));

@@ -1,7 +1,6 @@
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo, Server } from "node:net";
 
-/** The port of a server that listens. */
 export const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
 /** The address of a server that listens, such as `http://127.0.0.1:40123`. */

@@ -70,7 +70,6 @@ const isSecretGone = (wrong: string): boolean =>
 
 const isSuccess = (status: number): boolean => status >= 200 && status <= 299;
 
-/** What is wrong with an answer. */
 const wrongInAnswer = (name: string, status: number, body: unknown): readonly string[] => {
   const operation = wireOperations.get(name);
   const [known, check] = isSuccess(status)

@@ -22,7 +22,6 @@ const oddNames = [
 
 const letters = (place: number): string => String.fromCharCode(97 + (place % 26));
 
-/** An id of 36 characters. */
 export const oddId = (kind: number, place: number): string =>
   `${String(kind).repeat(8)}-0000-4000-8000-${String(place).padStart(12, "0")}`;
 

@@ -32,7 +32,6 @@ const classOf = ({ kind, fields }: Definition) => {
   };
 };
 
-/** An explicit provider of the plugin. */
 export class Provider extends pulumi.ProviderResource {
   constructor(name: string, args: pulumi.Inputs, opts?: pulumi.ResourceOptions) {
     super("conversation", name, args, opts);

@@ -13,7 +13,6 @@ const read = (path: string): string => {
 const allProcesses = (): readonly number[] =>
   readdirSync("/proc").map(Number).filter(Number.isInteger);
 
-/** State and parent of a process. */
 const statOf = (pid: number | string): readonly string[] =>
   read(`/proc/${pid}/stat`)
     .replace(/^.*\) /, "")

@@ -11,7 +11,6 @@ import {
 /** A stack of the real engine on a backend of its own. */
 export interface TestStack {
   readonly stack: Stack;
-  /** Runs `up` with another program. */
   up(program: PulumiFn, ...replace: string[]): ReturnType<Stack["up"]>;
   preview(program: PulumiFn): ReturnType<Stack["preview"]>;
   /** The state file as it lies on the disk, secrets encrypted. */

@@ -14,7 +14,6 @@ const rule =
 
 const isWithin = (size: number, min: number, max: number): boolean => size >= min && size <= max;
 
-/** A text of so many characters. */
 export const text = (min: number, max: number): Check =>
   rule(
     (value) => typeof value === "string" && isWithin(value.length, min, max),
@@ -34,7 +33,6 @@ export const number = (min: number, max: number, isWhole = false): Check =>
 
 export const flag = rule((value) => typeof value === "boolean", "true or false");
 
-/** A text of this form. */
 export const form = (pattern: RegExp, what: string): Check =>
   rule((value) => typeof value === "string" && pattern.test(value), what);
 

@@ -189,7 +189,6 @@ const sentMessage = object({
   attributes,
 });
 
-/** A message that was received. */
 const heard = {
   id,
   messageId: short,
@@ -239,7 +238,6 @@ export const wireOperations: ReadonlyMap<string, Operation> = new Map([
   operation("DELETE /assets/{id}", 204),
 ]);
 
-/** The body of a refusal. */
 export const wireError = object({
   "code!": form(/^\d{3}-\d+$/, "a code such as 400-143"),
   "developerMessage!": text(0, 255),

@@ -114,7 +114,6 @@ test("a cancelled reading ends at once", async () => {
   await expect(reading).rejects.toMatchObject({ code: "CANCELLED" });
 });
 
-/** Settings of a service that is not there. */
 const nowhere = {
   CONVERSATION_BASE_URL: "http://127.0.0.1:1/conversation/v3",
   CONVERSATION_TOKEN_URL: "http://127.0.0.1:1/token",

@@ -82,7 +82,6 @@ export const everyShape: Definition = defineResource({
 /** Every kind, and one with every shape. */
 export const kinds: readonly Definition[] = [...resources, everyShape];
 
-/** Every top-level field of every kind. */
 export const everyField = kinds.flatMap((definition) =>
   Object.entries(definition.fields).map(([name, field]) => ({
     label: `${definition.kind}.${name}`,

@@ -83,7 +83,6 @@ const chosen = (rule: MemberRule | undefined, values: JsonObject): JsonObject =>
   );
 };
 
-/** Any right values of these fields. */
 export const anyValues = (fields: Fields, rule?: MemberRule): fc.Arbitrary<JsonObject> =>
   fc
     .tuple(

@@ -74,7 +74,6 @@ export const fieldsWithUnknown = (fields: Fields, wire: JsonObject, path = ""): 
     path,
   );
 
-/** Paths of all secrets in a value of a program. */
 export const secretPaths = (field: Field, value: unknown, path: string): string[] => {
   if (field.secret) return [path];
   if (field.type === "object" && isObject(value)) {

@@ -3,7 +3,6 @@ import type { Reply, Running } from "../../emulator/running.js";
 import { message } from "../../emulator-runtime/hub.js";
 import { roleOf } from "../../support/forms.js";
 
-/** How large a sample account is. */
 export interface SampleSize {
   readonly applications: number;
   readonly participants: number;

@@ -24,7 +24,6 @@ export interface DisturbedCell extends Ending {
   readonly arrange: Arrange;
 }
 
-/** A cell with a sequence of its own. */
 export interface OwnCell {
   readonly words: string;
   readonly test: (stage: Stage) => Promise<void>;

@@ -96,12 +96,10 @@ export class Stage implements AsyncDisposable {
     return service;
   }
 
-  /** Closes something when the stage is closed. */
   closeWith(closable: AsyncDisposable): void {
     this.#closables.push(closable);
   }
 
-  /** How often a call was sent. */
   sentTo(endpoint: string): number {
     return this.sent.filter((name) => name === endpoint).length;
   }

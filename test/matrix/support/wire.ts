@@ -11,7 +11,6 @@ export interface Passing {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A call as it arrived. */
 export interface Arrived {
   readonly body: string;
   readonly authorization: string;

@@ -40,7 +40,6 @@ export const limitedService = async (rate: number, burst: number): Promise<Limit
   };
 };
 
-/** One process that makes paced calls. */
 export interface PacedProcess {
   go(): void;
   kill(): void;

@@ -91,7 +91,6 @@ export const ensureRedisServer = async (): Promise<RedisProgram> => {
   );
 };
 
-/** A Redis for one test file. */
 export interface RedisServer {
   readonly url: string;
   readonly port: number;

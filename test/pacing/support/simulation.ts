@@ -51,7 +51,6 @@ export interface SimulatedCalls {
   readonly failed: number;
 }
 
-/** Makes `count` calls at once and waits for all. */
 export const makeCalls = async (
   time: VirtualTime,
   pace: Pace,

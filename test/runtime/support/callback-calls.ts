@@ -27,7 +27,6 @@ export const message = (id: string, text = id, change: Json = {}): Json => ({
   ...change,
 });
 
-/** The body of a callback. */
 export const bodyWith = (...messages: unknown[]): Json => ({ messages: { message: messages } });
 
 /** Calls a handler as a server of Node would, without one. */

@@ -26,7 +26,6 @@ const reported = (error: unknown): string => {
   ].join("\n");
 };
 
-/** The lines in which a secret shows. */
 export const leaksIn = (value: unknown, ...secrets: readonly string[]): string[] => {
   const text = value instanceof Error ? reported(value) : JSON.stringify(withoutSealed(value));
   const searched = [marker, ...secrets.flatMap((secret) => [secret, encodeURIComponent(secret)])];

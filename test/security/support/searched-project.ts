@@ -19,7 +19,6 @@ const reports = ["/log", "/stats", "/faults", "/deliveries", "/switches"];
  * an emulator, and a wire that sees every token.
  */
 export class SearchedProject implements AsyncDisposable {
-  /** Everything that was printed. */
   #printed = "";
 
   private constructor(

@@ -40,7 +40,6 @@ export const connected = async (
   return new Connected(hub, service, clock);
 };
 
-/** What a promise is rejected with. */
 export const failureOf = async (promise: Promise<unknown>): Promise<unknown> => {
   try {
     await promise;

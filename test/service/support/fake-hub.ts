@@ -15,7 +15,6 @@ export interface Seen {
 
 export type Handler = (seen: Seen, response: ServerResponse, socket: Socket) => void;
 
-/** Answers with JSON. */
 export const json =
   (status: number, body: unknown, headers: Record<string, string> = {}): Handler =>
   (_seen, response) => {
