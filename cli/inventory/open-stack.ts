@@ -4,7 +4,7 @@ import { type JsonObject, sameJson } from "../../provider/kernel/json.js";
 import type { StackStates } from "../../provider/lifecycle/stack-states.js";
 import type { Settings } from "../../provider/service/settings.js";
 import { type AskedStack, CommandFailure } from "../command.js";
-import { type LockReader, lockReader } from "../pulumi/locks.js";
+import { lockIn, readBackend, type StackLock } from "../pulumi/locks.js";
 import { ownCacheFolder, tryLock } from "../pulumi/own-folders.js";
 import { runCommand } from "../pulumi/processes.js";
 import {
@@ -15,7 +15,12 @@ import {
   stackAdvice,
 } from "../pulumi/project-files.js";
 import { lightRun, pulumiStops } from "../pulumi/pulumi-cli.js";
-import { type PulumiPlace, queryPulumi, runStackCommand } from "../pulumi/pulumi-queries.js";
+import {
+  type PulumiAnswer,
+  type PulumiPlace,
+  queryPulumi,
+  runStackCommand,
+} from "../pulumi/pulumi-queries.js";
 import {
   type Preview,
   previewErrorsIn,
@@ -49,8 +54,10 @@ export interface OpenStack {
   readonly names: StackNames;
   /** The state as it was when the stack was opened, secrets in plain text: kept in memory only. */
   readonly document: StackExport;
+  /** Asks once which backend Pulumi is logged in to. */
+  readonly readBackend: () => Promise<PulumiAnswer>;
   /** Looks at the lock, each time anew. */
-  readonly readLock: LockReader;
+  readonly readLock: () => Promise<StackLock>;
   /**
    * Reads the state of this stack, or those of all stacks of its backend. @throws CommandFailure if
    * this one's cannot be read
@@ -140,20 +147,22 @@ export const openStack = async (options: StackOptions): Promise<OpenStack> => {
     );
   const [document, names] = await Promise.all([exportStack(place, "clear"), namesFor(place)]);
   let config: Promise<StackConfig> | undefined;
-  let readLock: Promise<LockReader> | undefined;
+  let backend: Promise<PulumiAnswer> | undefined;
   const readConfig = () => {
     config ??= readStackConfig(folder, env, stack);
     return config;
+  };
+  const knownBackend = () => {
+    backend ??= readBackend(place);
+    return backend;
   };
   return {
     place,
     env,
     names,
     document,
-    readLock: async () => {
-      readLock ??= lockReader(place, names.project, names.stack);
-      return (await readLock)();
-    },
+    readBackend: knownBackend,
+    readLock: async () => lockIn(await knownBackend(), place, names.project, names.stack),
     readStates: async (scope) => statesAround(await exportStack(place), place, scope),
     readConfig,
     readSettings: async (asked = profile) => configuredAccount(await readConfig(), asked),
@@ -213,10 +222,10 @@ export const addToState = async (
  * @throws CommandFailure if another command of this user is doing so on this machine
  */
 export const whileAlone = async <R>(
-  { env, names: { project, stack } }: Pick<OpenStack, "env" | "names">,
+  { env, names: { project, stack }, readBackend }: Pick<OpenStack, "env" | "names" | "readBackend">,
   work: () => Promise<R>,
 ): Promise<R> => {
-  const key = hash("sha256", JSON.stringify([env.PULUMI_BACKEND_URL ?? "", project, stack]));
+  const key = hash("sha256", JSON.stringify([await readBackend(), project, stack]));
   let unlock: ReturnType<typeof tryLock> = () => undefined;
   try {
     unlock = tryLock(join(ownCacheFolder(env), `stack-${key.slice(0, 16)}.lock`));

@@ -1,11 +1,12 @@
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { homedir } from "node:os";
+import { homedir, userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { textAt } from "../../provider/kernel/json.js";
 import {
   isListedAs,
   mayBe,
+  type PulumiAnswer,
   type PulumiPlace,
   printedJson,
   queryPulumi,
@@ -18,19 +19,37 @@ export type StackLock =
   /** Why nothing shows it, as text without a period. */
   | { readonly state: "unknown"; readonly why: string };
 
-/** A function that reads the current lock on one stack each time it is called. */
-export type LockReader = () => Promise<StackLock>;
-
 const unknown = (why: string): StackLock => ({ state: "unknown", why });
 
+/** The home folder as Pulumi finds it: the system's record of the user precedes HOME. */
+const homeOfUser = (): string => {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return homedir();
+  }
+};
+
 /**
- * Returns the folder of a `file://` backend. The path in the URL may be relative to the home folder
- * or to the project folder.
+ * Returns the real folder of a `file://` backend. The path in the URL may be relative to the home
+ * folder or to the project folder.
  */
-export const backendFolder = (url: string, folder: string, home = homedir()): string => {
+export const backendFolder = (url: string, folder: string, home = homeOfUser()): string => {
   const path = url.slice("file://".length).split("?")[0] ?? "";
   const whole = /^~(?=\/|$)/.test(path) ? home + path.slice(1) : path;
-  return resolve(folder, whole.replace(/^\/(?=[A-Za-z]:)/, ""));
+  const found = resolve(folder, whole.replace(/^\/(?=[A-Za-z]:)/, ""));
+  return existsSync(found) ? realpathSync(found) : found;
+};
+
+/**
+ * Asks which backend Pulumi is logged in to. The URL of a file backend is that of its real folder:
+ * the same for everybody who reaches it by another path.
+ */
+export const readBackend = async ({ stack: _, ...place }: PulumiPlace): Promise<PulumiAnswer> => {
+  const answer = await queryPulumi(place, ["whoami", "--verbose", "--json"]);
+  if ("reason" in answer) return answer;
+  const url = textAt(printedJson(answer.text), "url") ?? "";
+  return { text: url.startsWith("file://") ? `file://${backendFolder(url, place.folder)}` : url };
 };
 
 /** A file backend has a file for each run in the folder of the stack. */
@@ -61,22 +80,21 @@ const lockInCloud = async ({ stack, ...place }: PulumiPlace): Promise<StackLock>
 };
 
 /**
- * Determines how to read the lock on a stack: file backends keep it in a folder, Pulumi Cloud shows
- * updates in progress, and other backends do not show locks.
+ * Looks at the lock on a stack: file backends keep it in a folder, Pulumi Cloud shows updates in
+ * progress, and other backends do not show locks.
  *
+ * @param backend from `readBackend`
  * @param stack short name
  */
-export const lockReader = async (
+export const lockIn = async (
+  backend: PulumiAnswer,
   place: PulumiPlace,
   project: string,
   stack: string,
-): Promise<LockReader> => {
-  const { stack: _, ...anyStack } = place;
-  const answer = await queryPulumi(anyStack, ["whoami", "--verbose", "--json"]);
-  if ("reason" in answer) return async () => unknown(answer.reason);
-  const url = textAt(printedJson(answer.text), "url") ?? "";
-  if (url.startsWith("file://"))
-    return () => lockInFolder(backendFolder(url, place.folder), project, stack);
-  if (/^https?:/.test(url)) return () => lockInCloud(place);
-  return async () => unknown(`the backend ${url.split(":")[0]} does not expose its locks`);
+): Promise<StackLock> => {
+  if ("reason" in backend) return unknown(backend.reason);
+  const { text: url } = backend;
+  if (url.startsWith("file://")) return lockInFolder(url.slice("file://".length), project, stack);
+  if (/^https?:/.test(url)) return lockInCloud(place);
+  return unknown(`the backend ${url.split(":")[0]} does not expose its locks`);
 };

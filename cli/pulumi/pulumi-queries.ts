@@ -14,7 +14,7 @@ export interface PulumiPlace {
 }
 
 /** The output of the CLI, or the reason why there is none. */
-type PulumiAnswer = { readonly text: string } | { readonly reason: string };
+export type PulumiAnswer = { readonly text: string } | { readonly reason: string };
 
 const longestMs = 20_000;
 /** A command that only reads needs no time to end. */

@@ -446,12 +446,15 @@ test("one command at a time changes a stack, and the next one may when it has en
   const stack = (name: string) => ({
     names: { project: "shop", stack: name },
     env: { XDG_CACHE_HOME: cache },
+    readBackend: async () => ({ text: "file:///states" }),
   });
   const cache = temporaryFolder();
   await whileAlone(stack("prod"), async () => {
     const second = whileAlone(stack("prod"), async () => "done");
     await expect(second).rejects.toThrow("is changing shop/prod");
     expect(await whileAlone(stack("test"), async () => "done")).toBe("done");
+    const elsewhere = { ...stack("prod"), readBackend: async () => ({ text: "s3://states" }) };
+    expect(await whileAlone(elsewhere, async () => "done")).toBe("done");
   });
   const failing = whileAlone(stack("prod"), async () => Promise.reject(new Error("no")));
   await expect(failing).rejects.toThrow("no");

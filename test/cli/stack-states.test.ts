@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { backendFolder, lockReader } from "../../cli/pulumi/locks.js";
+import { backendFolder, lockIn, readBackend } from "../../cli/pulumi/locks.js";
 import { pulumiPlace } from "../../cli/pulumi/project-files.js";
 import {
   type PulumiPlace,
@@ -245,15 +246,19 @@ test("within a run the stack may belong to another organization, and be selected
   ).toBe("4");
 });
 
-/** Asks a CLI that is logged in to a backend. */
-const reader = (url: string, stacks: unknown = [], stack?: string) => {
+/** A CLI that is logged in to a backend. */
+const placeIn = (url: string, stacks: unknown = [], stack?: string) => {
   const folder = temporaryFolder();
   const command = shellScript(
     join(folder, "pulumi"),
     `case "$1" in whoami) echo '{"user":"me","url":"${url}"}';; *) echo '${JSON.stringify(stacks)}';; esac`,
   );
-  const place = { command, folder, env: { PATH: process.env.PATH }, ...(stack ? { stack } : {}) };
-  return lockReader(place, "shop", "prod");
+  return { command, folder, env: { PATH: process.env.PATH }, ...(stack ? { stack } : {}) };
+};
+
+const reader = (...cli: Parameters<typeof placeIn>) => {
+  const place = placeIn(...cli);
+  return async () => lockIn(await readBackend(place), place, "shop", "prod");
 };
 
 const backend = (): string => {
@@ -270,7 +275,7 @@ const lock = (folder: string, ...path: string[]): void => {
 
 test("the lock of a file backend is looked at anew each time; others' locks do not count", async () => {
   const folder = backend();
-  const look = await reader(`file://${folder}`);
+  const look = reader(`file://${folder}`);
   lock(folder, "shop", "dev");
   lock(folder, "site", "prod");
   expect(await look()).toEqual({ state: "free" });
@@ -279,9 +284,9 @@ test("the lock of a file backend is looked at anew each time; others' locks do n
 });
 
 test("what cannot be seen is unknown, with the reason", async () => {
-  expect(await (await reader("https://api.pulumi.com", []))()).toMatchObject({ state: "unknown" });
+  expect(await reader("https://api.pulumi.com", [])()).toMatchObject({ state: "unknown" });
   const nowhere = join(temporaryFolder(), "none");
-  expect(await (await reader(`file://${nowhere}`))()).toEqual({
+  expect(await reader(`file://${nowhere}`)()).toEqual({
     state: "unknown",
     why: `${nowhere} contains no Pulumi state`,
   });
@@ -295,4 +300,17 @@ test.each([
   ["file://./states", "/project/states"],
 ])("the folder of %s", (url, folder) => {
   expect(backendFolder(url, "/project", "/home/me")).toBe(folder);
+});
+
+test("the home folder is the one in the system's record, as in Pulumi, and not HOME", () => {
+  vi.stubEnv("HOME", "/nowhere");
+  expect(backendFolder("file://~", "/project")).toBe(realpathSync(userInfo().homedir));
+});
+
+test("a file backend has one name, whatever leads to its folder", async () => {
+  const folder = backend();
+  const link = join(temporaryFolder(), "link");
+  symlinkSync(folder, link);
+  const named = async (url: string) => readBackend(placeIn(url));
+  expect(await named(`file://${link}?no_tmp_dir=true`)).toEqual(await named(`file://${folder}`));
 });

@@ -45,7 +45,8 @@ const lookers = {
       await store.close();
     }
   },
-  whileAlone: ({ env }: Shared) => whileAlone({ names: stack, env }, async () => undefined),
+  whileAlone: ({ env }: Shared) =>
+    whileAlone({ names: stack, env, readBackend: async () => ({ text: "" }) }, async () => {}),
   pulumi: ({ env }: Shared) =>
     ensurePulumi({ progress: progressOn({ write: () => {} }), env, ways: [] }),
 } as const;
