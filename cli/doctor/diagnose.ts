@@ -100,7 +100,7 @@ export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis
     readStackConfig(folder, env, stack),
   ]);
   const { source } = config;
-  const each = describeSettings(profile).map((setting) => checkSetting(setting, source));
+  const each = describeSettings(profile).map((setting) => checkSetting(setting, source, stack));
   const whole = each.some(hasFailed) ? undefined : readWhole(source, profile);
   const settings = whole && "baseUrl" in whole ? whole : undefined;
   const why = "the settings are incomplete or invalid";

@@ -7,6 +7,7 @@ import {
   type SettingSource,
   settingTable,
 } from "../../provider/service/settings.js";
+import { sameStack } from "../command.js";
 import { type ConfigEntry, type StackConfig, stackAdvice } from "../pulumi/project-files.js";
 import { withCount } from "../terminal/columns.js";
 
@@ -33,23 +34,27 @@ export const warn = result("warn");
 export const fail = result("fail");
 export const skipped = result("skipped");
 
-const howToSet = ({ key, environment, config }: SettingDescription): string =>
-  ["Set", `${environment},`, "or run: pulumi config set", configOption(key), config, "<value>"]
-    .filter(Boolean)
-    .join(" ");
+const howToSet = ({ key, environment, config }: SettingDescription, stack?: string): string => {
+  const command = ["pulumi config set", configOption(key), config, "<value>"].filter(Boolean);
+  return `Set ${environment}, or run: ${command.join(" ")}${sameStack({ stack })}`;
+};
 
 /**
  * One setting: is it set, where does it come from, is it well formed? Values of secrets are not
  * shown.
  */
-export const checkSetting = (setting: SettingDescription, source: SettingSource): DoctorCheck => {
+export const checkSetting = (
+  setting: SettingDescription,
+  source: SettingSource,
+  stack?: string,
+): DoctorCheck => {
   const { key, environment, config, default: fallback } = setting;
   const name = `setting:${key}`;
   const found = [
     { text: source.environment[environment] ?? "", from: environment },
     { text: source.config(config) ?? "", from: `the stack's ${config}` },
   ].find(({ text }) => text.trim() !== "");
-  if (!found && setting.required) return fail(name, "missing", howToSet(setting));
+  if (!found && setting.required) return fail(name, "missing", howToSet(setting, stack));
   if (!found && fallback === undefined) return ok(name, "not set");
   if (!found) {
     const [first, ...more] = (fallback ?? "").split(" ");
@@ -60,7 +65,7 @@ export const checkSetting = (setting: SettingDescription, source: SettingSource)
   const { parse, secret } = settingTable[key];
   // A secret is taken verbatim, with any space around it.
   const parsed = parse(secret ? text : text.trim());
-  if ("rule" in parsed) return fail(name, `from ${from}: ${parsed.rule}`, howToSet(setting));
+  if ("rule" in parsed) return fail(name, `from ${from}: ${parsed.rule}`, howToSet(setting, stack));
   return ok(name, `${secret ? "hidden" : text.trim()} (from ${from})`);
 };
 
@@ -122,8 +127,7 @@ export const checkConfigSecrets = (entries: Entries, stack?: string): DoctorChec
   const name = "config-secrets";
   const exposed = [...entries].flatMap(([key, entry]) => (isExposed(key, entry) ? [key] : []));
   if (exposed.length === 0) return ok(name, "none in plain text");
-  const of = stack ? ` --stack ${stack}` : "";
-  const commands = exposed.map((key) => `pulumi config set --secret ${key}${of}`);
+  const commands = exposed.map((key) => `pulumi config set --secret ${key}${sameStack({ stack })}`);
   const secrets = exposed.length === 1 ? "the secret" : "the secrets";
   return warn(
     name,

@@ -4,7 +4,6 @@ import { deletionOrder, nameOnWire } from "../../provider/definition/kinds.js";
 import { writtenOver } from "../../provider/definition/wire.js";
 import { isConversationError } from "../../provider/kernel/errors.js";
 import { type JsonObject, objectOf, type Printed } from "../../provider/kernel/json.js";
-import { ownCommand } from "../../provider/kernel/package.js";
 import { describeUser, usersOf } from "../../provider/lifecycle/delete.js";
 import { markOn, readMark } from "../../provider/lifecycle/ownership.js";
 import { markText, stackLabel } from "../../provider/lifecycle/resource.js";
@@ -222,6 +221,7 @@ const withoutMark = (
 const releaseOrphan = async (
   { definition, id, mark, standing }: Orphan,
   { service, settings }: AccountSession,
+  asked: AskedStack,
 ): Promise<string | undefined> => {
   try {
     const live = await service.read(definition, id);
@@ -231,7 +231,8 @@ const releaseOrphan = async (
     const { body, hidden } = withoutMark(definition, live, settings);
     if (hidden.length > 0) {
       // The command never deletes a copy.
-      const how = standing === "copy" ? "" : `: ${ownCommand(`orphans --delete --id ${id}`)}`;
+      const how =
+        standing === "copy" ? "" : `: ${sameStackCommand(`orphans --delete --id ${id}`, asked)}`;
       return (
         `the service hides ${hidden.join(", ")}, which a change would erase. Remove the mark from the end of its ` +
         `description with a tool that keeps these members, or delete the object${how}`
@@ -246,25 +247,30 @@ const releaseOrphan = async (
 
 type Purpose = "delete" | "release";
 
+/** The stack as the command line names it, and how to act on it. */
+export interface OrphanChange extends AskedStack {
+  /** Go on if the backend does not show its locks. */
+  readonly ignoreLock?: true;
+}
+
 /**
  * Deletes or releases an object. Right before anything is sent, it checks again whether a run has
  * taken the object over in the meantime: one of this stack, or of any other, which shows in its mark.
  *
- * @param ignoreLock as for `assertNoRun`
  * @returns why it was not done; undefined if it was
  */
 export const changeOrphan = (
   orphan: Orphan,
   purpose: Purpose,
   stack: OpenStack,
-  ignoreLock: boolean | undefined,
+  options: OrphanChange,
 ): Promise<string | undefined> => {
   const { definition, id, mark } = orphan;
   const { access } = orphan.account;
   const assertStill = async (): Promise<void> => {
     const [holder] = (await stack.readStates("own")).holdersOf(definition.kind, id);
     if (holder) throw new CommandFailure(`a run adopted the object in the meantime: ${holder.urn}`);
-    await assertNoRun(stack, ignoreLock);
+    await assertNoRun(stack, options.ignoreLock);
     // A release has just read it.
     if (purpose === "release") return;
     const live = await access.service.read(definition, id).catch((error: unknown) => {
@@ -272,8 +278,9 @@ export const changeOrphan = (
     });
     if (live && isMarkedAnew(live, mark)) throw new CommandFailure(markedAnew);
   };
-  const act = purpose === "delete" ? removeOrphan : releaseOrphan;
-  return access.guarded(assertStill, () => act(orphan, access));
+  return access.guarded(assertStill, () =>
+    purpose === "delete" ? removeOrphan(orphan, access) : releaseOrphan(orphan, access, options),
+  );
 };
 
 /** Why one object may not be touched; undefined if it may. */
@@ -325,12 +332,10 @@ const chooseOrphans = (
   );
 };
 
-export interface OrphansOptions extends StackOptions, StackAccountOptions {
+export interface OrphansOptions extends StackOptions, StackAccountOptions, OrphanChange {
   readonly delete?: true;
   readonly release?: true;
   readonly ids?: readonly string[];
-  /** Go on if the backend does not show its locks. */
-  readonly ignoreLock?: true;
 }
 
 /**
@@ -358,7 +363,7 @@ export const runOrphans = async (options: OrphansOptions): Promise<OrphansResult
         found.push(shownOrphan(orphan));
         continue;
       }
-      const reason = await changeOrphan(orphan, purpose, stack, options.ignoreLock);
+      const reason = await changeOrphan(orphan, purpose, stack, options);
       const isDone = reason === undefined;
       const done = purpose === "delete" ? { deleted: isDone } : { released: isDone };
       found.push({ ...shownOrphan(orphan), ...done, ...(isDone ? {} : { reason }) });

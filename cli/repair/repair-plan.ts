@@ -1,12 +1,11 @@
 import { z } from "zod";
 import type { Definition } from "../../provider/definition/define.js";
 import type { JsonObject, Printed } from "../../provider/kernel/json.js";
-import { ownCommand } from "../../provider/kernel/package.js";
 import { usersAmong } from "../../provider/lifecycle/delete.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { objectTime } from "../../provider/lifecycle/ownership.js";
 import { connected, kindInRun, resourceIn } from "../../provider/lifecycle/resource.js";
-import { messageOf } from "../command.js";
+import { type AskedStack, messageOf, sameStackCommand } from "../command.js";
 import {
   type AccountRead,
   accountNamed,
@@ -119,6 +118,7 @@ const decideCreation = async (
   resource: StateResource,
   definition: Definition,
   inventory: Inventory,
+  asked: AskedStack,
 ): Promise<Decision> => {
   const { urn, inputs } = resource;
   const notMade: Decision = { step: { action: "forget", urn, kind: definition.kind } };
@@ -153,7 +153,7 @@ const decideCreation = async (
     return {
       left:
         `${title}: one of these objects is a copy of the other, but the marks do not show which: ${ids}. ` +
-        `Remove the mark from the copy (${ownCommand("orphans --release --id <id>")}), and then repair again.`,
+        `Remove the mark from the copy (${sameStackCommand("orphans --release --id <id>", asked)}), and then repair again.`,
     };
   }
   const { id, name } = object;
@@ -174,11 +174,15 @@ const decideCreation = async (
 const isHeld = (document: StackExport, urn: string): boolean =>
   resourcesInState(document).some((each) => each.urn === urn && !each.delete);
 
-const decide = async ({ resource }: PendingOperation, inventory: Inventory): Promise<Decision> => {
+const decide = async (
+  { resource }: PendingOperation,
+  inventory: Inventory,
+  asked: AskedStack,
+): Promise<Decision> => {
   const { urn, type } = resource;
   const definition = definitionOfType(type);
   if (definition && !isHeld(inventory.document, urn))
-    return decideCreation(resource, definition, inventory);
+    return decideCreation(resource, definition, inventory, asked);
   const kind = definition?.kind ?? type.split(/[:/]/).at(-1) ?? type;
   return { step: { action: "forget", urn, kind } };
 };
@@ -214,7 +218,10 @@ const foreignNote = (creations: readonly PendingOperation[]): readonly string[] 
 };
 
 /** Decides on every pending creation and on every duplicate. */
-export const planRepair = async (inventory: Inventory): Promise<RepairPlan> => {
+export const planRepair = async (
+  inventory: Inventory,
+  asked: AskedStack = {},
+): Promise<RepairPlan> => {
   const { document, states, gaps } = inventory;
   const pending = document.deployment.pending_operations ?? [];
   const [ours = [], foreign = []] = [true, false].map((is) =>
@@ -222,7 +229,7 @@ export const planRepair = async (inventory: Inventory): Promise<RepairPlan> => {
   );
   const decisions: Decision[] = [];
   for (const operation of new Map(ours.map((each) => [each.resource.urn, each])).values())
-    decisions.push(await decide(operation, inventory));
+    decisions.push(await decide(operation, inventory, asked));
   const kept = decisions.flatMap((each) => each.kept ?? []);
   const surplus = decisions.flatMap((each) => each.surplus ?? []);
   const twice = orphansIn(inventory).filter(

@@ -9,7 +9,7 @@ import {
   whileAlone,
 } from "../inventory/open-stack.js";
 import { accountsIn, type StackAccountOptions } from "../inventory/stack-accounts.js";
-import { changeOrphan } from "../orphans/orphans.js";
+import { changeOrphan, type OrphanChange } from "../orphans/orphans.js";
 import { logicalName } from "../pulumi/stack-documents.js";
 import { wrapped, wrappedText } from "../terminal/columns.js";
 import { textReport } from "../terminal/report.js";
@@ -70,11 +70,9 @@ export const repairReport = (result: RepairResult, asked: AskedStack = {}): stri
   );
 };
 
-export interface RepairOptions extends StackOptions, StackAccountOptions {
+export interface RepairOptions extends StackOptions, StackAccountOptions, OrphanChange {
   /** Perform the steps. Default: only find them. */
   readonly apply?: true;
-  /** Go on if the backend does not show its locks. */
-  readonly ignoreLock?: true;
 }
 
 /** Writes everything that the state lacks, in one go. @returns why it was not written */
@@ -116,7 +114,7 @@ const performPlan = async (
     // Until the state has the object that stays, nothing shows which one that is.
     const why = reason
       ? "the state was not written"
-      : await changeOrphan(duplicate, "delete", stack, options.ignoreLock);
+      : await changeOrphan(duplicate, "delete", stack, options);
     done.push(withOutcome(step, why));
   }
   return done;
@@ -136,7 +134,7 @@ export const runRepair = async (options: RepairOptions): Promise<RepairResult> =
   const repairStack = async (): Promise<RepairResult> => {
     await assertNoRun(stack, options.ignoreLock);
     return withInventory(stack, accountsIn(stack.document), options, async (inventory) => {
-      const plan = await planRepair(inventory);
+      const plan = await planRepair(inventory, options);
       const { notes, left } = plan;
       const { names, unread, consistent } = inventory;
       const steps = applied ? await performPlan(plan, stack, options) : plan.steps;

@@ -23,10 +23,11 @@ const settingCheck = (
   key: string,
   environment: Record<string, string>,
   config: Record<string, string> = {},
+  stack?: string,
 ) => {
   const setting = describeSettings().find((candidate) => candidate.key === key);
   if (!setting) throw new Error(key);
-  return checkSetting(setting, { environment, config: (name) => config[name] });
+  return checkSetting(setting, { environment, config: (name) => config[name] }, stack);
 };
 
 test("a setting says where it comes from, the environment first", () => {
@@ -46,6 +47,8 @@ test("a missing setting says how to set it in both places", () => {
     advice:
       "Set CONVERSATION_CLIENT_SECRET, or run: pulumi config set --secret conversation:clientSecret <value>",
   });
+  const named = settingCheck("clientId", {}, {}, "prod").advice;
+  expect(named).toMatch(/run: pulumi config set conversation:clientId <value> --stack prod$/);
 });
 
 test("missing scopes are reported by the operations that would be refused, and by name", () => {

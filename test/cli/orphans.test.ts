@@ -333,9 +333,10 @@ test.each(["mask", "omit"] as const)(
     const box = await orphansSandbox({ emulator: { switches: { secrets } } });
     box.empty();
     const id = await box.make("Authentication", auth, former);
-    const { found } = await box.orphans({ release: true, ids: [id] });
+    const { found } = await box.orphans({ release: true, ids: [id], stack: "prod" });
     expect(found).toMatchObject([{ released: false }]);
     expect(found[0]?.reason).toContain("hides basicAuth.password");
+    expect(found[0]?.reason).toMatch(new RegExp(`orphans --delete --id ${id} --stack prod$`));
     expect((await box.calls()).filter((call) => call.startsWith("PUT"))).toEqual([]);
   },
 );

@@ -110,9 +110,10 @@ test("a copy that a person made of what was begun is left, and nothing is writte
   await box.control.byHand("POST", "/orchestrations", body);
   box.write(pending("creating", created));
   const before = box.bytes();
-  const found = await box.repair({ apply: true });
+  const found = await box.repair({ apply: true, stack: "prod" });
   expect(found.left).toEqual([expect.stringContaining("the marks do not show which")]);
   expect(found.left[0]).toContain(id);
+  expect(found.left[0]).toContain("orphans --release --id <id> --stack prod)");
   expect(box.bytes()).toEqual(before);
   expect(await box.control.objects("orchestrations")).toHaveLength(2);
 });

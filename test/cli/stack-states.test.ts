@@ -304,7 +304,9 @@ test.each([
 
 test("the home folder is the one in the system's record, as in Pulumi, and not HOME", () => {
   vi.stubEnv("HOME", "/nowhere");
-  expect(backendFolder("file://~", "/project")).toBe(realpathSync(userInfo().homedir));
+  const found = backendFolder("file://~", "/project");
+  vi.unstubAllEnvs();
+  expect(found).toBe(realpathSync(userInfo().homedir));
 });
 
 test("a file backend has one name, whatever leads to its folder", async () => {
