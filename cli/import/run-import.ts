@@ -142,9 +142,11 @@ const nextStep = ({ names, applied, taken }: ImportResult, asked: AskedStack): s
   if (taken.length === 0) return `Nothing is left to import into ${stack}. Nothing was changed.`;
   const counted = taken.length === 1 ? "this object" : `these ${taken.length} objects`;
   if (!applied) return `Nothing was imported. To import ${counted} into ${stack}, add --apply.`;
+  const marked = taken.filter(({ object }) => object.mark).length;
+  const except = marked > 0 ? ` (except of what carries this stack's mark: ${marked})` : "";
   return (
     `The objects are in the state of ${stack}. Declare them in the program under these names before the next pulumi up, ` +
-    `which would otherwise delete them in the service. To write the code, run: ${sameStackCommand("export --out <folder>", asked)}. ` +
+    `which would otherwise delete them in the service. To write the code${except}, run: ${sameStackCommand("export --out <folder>", asked)}. ` +
     "Then pulumi preview shows the differences, and the first pulumi up writes the dependencies into the state."
   );
 };

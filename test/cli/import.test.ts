@@ -122,10 +122,15 @@ describe("import", () => {
       objects: { ...others, channels: [own ?? {}, older] },
       state: stateWith("prod", oddId(4, 9), "else"),
     });
-    const { taken } = await hub.import();
+    const result = await hub.import();
+    const { taken } = result;
     const nameAt = (id: unknown) => taken.find(({ object }) => object.id === id)?.logical;
     expect(nameAt(own?.id)).toBe("custom-web");
     expect(nameAt(other?.id)).toMatch(/^custom-web-[0-9a-f]{6}$/);
+    // An export omits what has a mark.
+    expect(importReport({ ...result, applied: true }).replaceAll(/\s+/g, " ")).toContain(
+      "To write the code (except of what carries this stack's mark: 1), run: ",
+    );
   });
 
   test("says that a stack which cannot be read may have what it takes", async () => {
