@@ -311,7 +311,7 @@ export const markFor = (mark: ResourceMark, serial: string, name: unknown): Mark
 /**
  * Returns values for the state: inputs or, with a record, outputs. `adopt` and `eraseHidden` concern
  * a single write, so outputs lack them. Every secret is in the engine's own form, so that the state
- * encrypts it even if a program forgot `pulumi.secret`.
+ * encrypts it even if a program forgot `pulumi.secret`, or an inline program's transform dropped it.
  *
  * @param record what is known about the object besides what the program manages
  */
@@ -320,10 +320,8 @@ export const stateValues = (
   record?: ObjectRecord,
 ): JsonObject => {
   const { fields, record: _, logicalName: __, adopt, eraseHidden, ...kept } = properties;
-  const sealed = changeFieldSecrets(definition.fields, fields, (value) => ({
-    ...secretSignature,
-    value,
-  }));
+  const known = fieldsWithSecrets(definition.fields, properties.markedSecrets);
+  const sealed = changeFieldSecrets(known, fields, (value) => ({ ...secretSignature, value }));
   const others = record ?? { adopt, eraseHidden };
   return objectOf([sealed, kept, others].flatMap((each) => Object.entries(each)));
 };

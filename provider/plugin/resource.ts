@@ -8,7 +8,7 @@ import { type FoundBy, foundId, searchFault } from "../definition/found-object.j
 import { namingOf } from "../definition/kinds.js";
 import { sameValue } from "../definition/meaning.js";
 import { ConversationError } from "../kernel/errors.js";
-import { filledText, isObject, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
+import { filledText, type JsonObject, memberOf, objectOf } from "../kernel/json.js";
 import {
   kindOfToken,
   ownerOf,
@@ -23,7 +23,7 @@ import { openSession } from "../lifecycle/resource.js";
 import type { Run } from "../lifecycle/run.js";
 import { resources } from "../resources/index.js";
 import { Empty, messages, structOf, valuesOf } from "./protocol.js";
-import { type GivenInputs, givenInputs, plainValues, sealedValues } from "./values.js";
+import { type GivenInputs, givenInputs, plainValues } from "./values.js";
 
 /** What a provider's configuration determines for its process. */
 export interface ConfiguredRun {
@@ -140,17 +140,6 @@ const propertyChanges = (
 const unknownOutputs = (names: readonly string[]): JsonObject =>
   objectOf(names.map((name) => [name, unknownValue]));
 
-/** The properties of an error that reports a half-made object, sealed like any others. */
-const sealing = async <T>(definition: Definition, work: () => Promise<T>): Promise<T> => {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof Error && "properties" in error && isObject(error.properties))
-      Object.assign(error, { properties: sealedValues(definition, error.properties) });
-    throw error;
-  }
-};
-
 /** Returns the protocol methods for resources, implemented with the lifecycle. */
 export const resourceMethods = (configured: () => ConfiguredRun) => {
   const of = (request: { getUrn(): string }) => {
@@ -189,7 +178,7 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
     const added = addedInputs(request.getUrn(), definition, owner(olds), given);
     const { inputs, failures } = await life.check(olds, { ...given.values, ...added });
     return checkResponse(
-      sealedValues(definition, inputs),
+      inputs,
       failures.map(({ reason }) => reason),
     );
   };
@@ -222,7 +211,7 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
   };
 
   const create = async (request: Messages.CreateRequest): Promise<Messages.CreateResponse> => {
-    const { definition, life } = of(request);
+    const { life } = of(request);
     const given = valuesOf(request.getProperties());
     const response = new messages.CreateResponse();
     if (request.getPreview()) {
@@ -234,9 +223,9 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
         "INPUT_INVALID",
         "The state contains no ownership record for the provider, so the object would have no known owner. Nothing was sent. Run pulumi up again, without --target.",
       );
-    const { id, outs } = await sealing(definition, () => life.create(plainValues(given)));
+    const { id, outs } = await life.create(plainValues(given));
     response.setId(id);
-    response.setProperties(structOf(sealedValues(definition, outs)));
+    response.setProperties(structOf(outs));
     return response;
   };
 
@@ -245,7 +234,7 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
    * is followed by a check, which finds the ID in the inputs.
    */
   const read = async (request: Messages.ReadRequest): Promise<Messages.ReadResponse> => {
-    const { definition, life } = of(request);
+    const { life } = of(request);
     const inputs = plainValues(valuesOf(request.getInputs()));
     const properties = plainValues(valuesOf(request.getProperties()));
     const isLookup = Object.keys(properties).length === 0;
@@ -256,15 +245,14 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
     // An answer without properties says that there is no such object.
     if (found.id === "") return response;
     response.setId(found.id);
-    response.setProperties(structOf(sealedValues(definition, found.props)));
+    response.setProperties(structOf(found.props));
     const imported = isLookup ? found.id : inputs.imported;
-    if (found.inputs)
-      response.setInputs(structOf(sealedValues(definition, { ...found.inputs, imported })));
+    if (found.inputs) response.setInputs(structOf({ ...found.inputs, imported }));
     return response;
   };
 
   const update = async (request: Messages.UpdateRequest): Promise<Messages.UpdateResponse> => {
-    const { definition, life } = of(request);
+    const { life } = of(request);
     const inputs = plainValues(valuesOf(request.getOldInputs()));
     const olds = plainValues(valuesOf(request.getOlds()));
     const given = valuesOf(request.getNews());
@@ -274,10 +262,12 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
       response.setProperties(structOf({ ...kept, ...given, ...unknownOutputs(["modified"]) }));
       return response;
     }
-    const { outs } = await sealing(definition, () =>
-      life.update(request.getId(), heldValues(olds, inputs), plainValues(given)),
+    const { outs } = await life.update(
+      request.getId(),
+      heldValues(olds, inputs),
+      plainValues(given),
     );
-    response.setProperties(structOf(sealedValues(definition, outs)));
+    response.setProperties(structOf(outs));
     return response;
   };
 
@@ -311,7 +301,7 @@ export const resourceMethods = (configured: () => ConfiguredRun) => {
       account ? { profile: account } : {},
     );
     const response = new messages.InvokeResponse();
-    response.setReturn(structOf({ ...sealedValues(definition, props), id }));
+    response.setReturn(structOf({ ...props, id }));
     return response;
   };
 

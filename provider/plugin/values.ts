@@ -1,7 +1,7 @@
 import type { Definition, Fields } from "../definition/define.js";
-import { changeFieldSecrets, fieldsWithSecrets, valuesIn } from "../definition/fields.js";
+import { valuesIn } from "../definition/fields.js";
 import { wrongKind } from "../definition/kinds.js";
-import { filledTexts, isObject, type JsonObject, objectOf } from "../kernel/json.js";
+import { isObject, type JsonObject, objectOf } from "../kernel/json.js";
 import {
   isSecretValue,
   kindOfToken,
@@ -103,13 +103,3 @@ const wrongReferences = (fields: Fields, values: JsonObject): readonly string[] 
     if (kind === field.to.kind) return [];
     return [wrongKind(path, [field.to.kind], `got the ${kind} ${JSON.stringify(name)}`)];
   });
-
-/** A secret once, whatever is secret inside it. */
-const sealed = (value: unknown): JsonObject => secret(changed(value, opened));
-
-/**
- * Returns a resource's inputs or outputs for the engine. Values that the definition or the program
- * makes secret are in the engine's own form.
- */
-export const sealedValues = ({ fields }: Definition, values: JsonObject): JsonObject =>
-  changeFieldSecrets(fieldsWithSecrets(fields, filledTexts(values.markedSecrets)), values, sealed);

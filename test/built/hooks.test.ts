@@ -133,3 +133,14 @@ test("resources that stand for their ids arrive through a transform, in a previe
   const [application] = await control.objects("clientapplications");
   expect(application).toMatchObject({ roles: [{ authentication: { id: login?.id } }] });
 });
+
+test("a secret that the SDK of an inline program drops at a transform is encrypted in the state", async () => {
+  await shop.up(async () => {
+    const transforms: pulumi.ResourceTransform[] = [({ props, opts }) => ({ props, opts })];
+    const displayName = pulumi.secret("hushed-by-program");
+    new Channel("hushed", { type: "custom.hushed", displayName, icon: "aVZC" }, { transforms });
+  });
+  const channels = await control.objects("channels");
+  expect(channels).toMatchObject([{ displayName: "hushed-by-program" }]);
+  expect(shop.state()).not.toContain("hushed-by-program");
+});

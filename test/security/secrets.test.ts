@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { secretSignature } from "../../provider/kernel/pulumi.js";
+import { stateValues } from "../../provider/lifecycle/resource.js";
+import { authentication } from "../../provider/resources/authentication.js";
 import { Stage } from "../matrix/support/stage.js";
 import type { Arrived, Passing } from "../matrix/support/wire.js";
 import { type Held, Life } from "./support/life.js";
@@ -135,4 +138,22 @@ test("an object that cannot be finished is handed to the engine with its secrets
     expect(failure).toHaveProperty("id");
     assertSilent(failure);
   }
+});
+
+test("for the engine every secret is sealed once: by its definition or by its program", () => {
+  const secret = (value: unknown) => ({ ...secretSignature, value });
+  const sealed = (...markedSecrets: readonly string[]) =>
+    stateValues({
+      definition: authentication,
+      properties: {
+        fields: { name: "desk", basicAuth: { username: "hub", password: "p" } },
+        markedSecrets,
+        record: {},
+      },
+    });
+  expect(sealed("basicAuth.username", "name")).toMatchObject({
+    name: secret("desk"),
+    basicAuth: { username: secret("hub"), password: secret("p") },
+  });
+  expect(sealed("basicAuth").basicAuth).toEqual(secret({ username: "hub", password: "p" }));
 });

@@ -1,11 +1,11 @@
 import type { Definition } from "../../provider/definition/define.js";
-import { isObject, type JsonObject } from "../../provider/kernel/json.js";
-import { ownerParts, pluginToken, urnOf } from "../../provider/kernel/pulumi.js";
+import { changeFieldSecrets, fieldsWithSecrets } from "../../provider/definition/fields.js";
+import { filledTexts, isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { ownerParts, pluginToken, secretSignature, urnOf } from "../../provider/kernel/pulumi.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import type { Run } from "../../provider/lifecycle/run.js";
 import { messages, valuesOf } from "../../provider/plugin/protocol.js";
 import { resourceMethods } from "../../provider/plugin/resource.js";
-import { sealedValues } from "../../provider/plugin/values.js";
 import { requestOf } from "./engine-requests.js";
 
 const signature = "4dabf18193072939515e22adb298388d";
@@ -52,7 +52,9 @@ const sent = <T extends Message>(
  * it: marks on the values, and no name where there is an automatic one.
  */
 const asProgram = (definition: Definition, news: JsonObject): JsonObject => {
-  const { autoName, name, ...values } = sealedValues(definition, news);
+  const known = fieldsWithSecrets(definition.fields, filledTexts(news.markedSecrets));
+  const seal = (value: unknown) => ({ ...secretSignature, value });
+  const { autoName, name, ...values } = changeFieldSecrets(known, news, seal);
   return {
     ...values,
     ...(name === undefined || name === autoName ? {} : { name }),

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { unknownValue } from "../../../provider/kernel/pulumi.js";
-import { givenInputs, plainValues, sealedValues } from "../../../provider/plugin/values.js";
-import { authentication } from "../../../provider/resources/authentication.js";
+import { givenInputs, plainValues } from "../../../provider/plugin/values.js";
 import { channel } from "../../../provider/resources/channel.js";
 import { clientApplication } from "../../../provider/resources/client-application.js";
 
@@ -64,19 +63,4 @@ test.each([
   expect(faults).toEqual([
     `roles[0].authentication must be an Authentication; got the ${kind} "web"`,
   ]);
-});
-
-test("for the engine every secret is sealed once: by its definition or by its program", () => {
-  const values = {
-    name: "desk",
-    basicAuth: { username: "hub", password: secret("p") },
-    markedSecrets: ["basicAuth.username", "name"],
-  };
-  expect(sealedValues(authentication, values)).toEqual({
-    name: secret("desk"),
-    basicAuth: { username: secret("hub"), password: secret("p") },
-    markedSecrets: ["basicAuth.username", "name"],
-  });
-  const whole = sealedValues(authentication, { ...values, markedSecrets: ["basicAuth"] });
-  expect(JSON.stringify(whole.basicAuth).split("1b47061264138c4ac30d75fd1eb44270")).toHaveLength(2);
 });
