@@ -51,6 +51,8 @@ export const clientParts = (
     pace: options.pace,
     headers: {
       accept: "application/json",
+      // Otherwise any encoding is welcome (RFC 9110 §12.5.3).
+      "accept-encoding": "identity",
       "accept-language": "en-US",
       "user-agent": `${packageName}/${packageVersion()}`,
     },

@@ -1,4 +1,5 @@
 import { createServer } from "node:net";
+import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
@@ -22,6 +23,12 @@ const halfAnswer =
   };
 
 const found = json(200, { id: "c1" });
+
+/** As any server may answer a call that does not say which encodings it reads (RFC 9110 §12.5.3). */
+const compressed: Handler = (seen, response, socket) => {
+  if (seen.headers["accept-encoding"] === "identity") return found(seen, response, socket);
+  response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync('{"id":"c1"}'));
+};
 const unclear = { code: "BAD_RESPONSE", effect: "unknown" };
 const unreachable = { code: "UNREACHABLE", effect: "unknown" };
 
@@ -63,6 +70,7 @@ const outcomes: readonly (readonly [
   ["a 503", "PATCH", [raw(503, ""), found], { code: "UNAVAILABLE", effect: "unknown" }, 1],
   ["nothing but pages", "GET", [raw(200, "<html>")], { code: "BAD_RESPONSE", effect: "none" }, 3],
   ["a redirect", "GET", [raw(302, "", { location: "/x" })], { code: "BAD_RESPONSE" }, 1],
+  ["what it may compress", "POST", [compressed], { body: { id: "c1" } }, 1],
   ["a byte order mark", "GET", [raw(200, '\ufeff{"id":"c1"}')], { body: { id: "c1" } }, 1],
   ...([400, 403, 404, 409, 500, 503] as const).map(
     (status) =>
