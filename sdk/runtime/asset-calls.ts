@@ -9,6 +9,7 @@ import type { Request } from "../../provider/service/client.js";
 import { type Operation, runtimeOperations } from "../../provider/service/operations.js";
 import { guardInput, inputInvalid } from "./caller-input.js";
 import { type CallOptions, callOptions, checkInput } from "./input-schemas.js";
+import { readDate } from "./received-message.js";
 
 /** Maximum size of an asset in bytes: 10 MiB (public reference). */
 export const largestAsset = largestFile;
@@ -93,8 +94,8 @@ const unusable = (operation: Operation, rule: string): ConversationError =>
 const readAddress = (operation: Operation, body: unknown): SignedAddress => {
   const contentUrl = textAt(body, "contentUrl");
   if (contentUrl === undefined) throw unusable(operation, "the response has no contentUrl");
-  const expiry = new Date(textAt(body, "contentUrlExpiry") ?? "");
-  return { contentUrl, ...(Number.isNaN(expiry.getTime()) ? {} : { contentUrlExpiry: expiry }) };
+  const contentUrlExpiry = readDate(valueAt(body, "contentUrlExpiry"));
+  return withoutUndefined({ contentUrl, contentUrlExpiry });
 };
 
 const checkSignal = ({ title }: Operation, options: CallOptions) => {

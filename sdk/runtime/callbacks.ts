@@ -108,8 +108,8 @@ const refusals = {
 /** The service waits for 5 s (public reference). */
 const answerWithinMs = 4_000;
 
-/** Longest body of a callback, in bytes. */
-const longestBody = 1024 * 1024;
+/** In bytes: a message may come with a transcript of 200 others, of 10,000 characters each (vendor). */
+const longestBody = 8 * 1024 * 1024;
 
 const unreadableBody = (rule: string): ConversationError =>
   new ConversationError(
@@ -260,7 +260,7 @@ const serve = (options: ReturnType<typeof completeOptions>): Callbacks => {
  * versions (v1, v3).
  *
  * Responses: 202 accepted (vendor) · 400 no messages in the body · 401 wrong credentials · 405 not
- * a POST · 408 too slow · 413 longer than 1 MiB · 500 the work failed (`acknowledge: "after"`) · 503
+ * a POST · 408 too slow · 413 longer than 8 MiB · 500 the work failed (`acknowledge: "after"`) · 503
  * too many messages are waiting (10,000, or 1,000 in one conversation), the work is not done yet, or
  * a token check failed. If the body is the reason, the response says why in plain text.
  *

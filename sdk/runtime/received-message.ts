@@ -90,7 +90,7 @@ export interface ReceivedMessage<T extends string = MessageType | (string & {})>
 }
 
 /** ISO 8601, or with a blank for the `T`. A time without a zone is in GMT (vendor). */
-const readDate = (value: unknown): Date | undefined => {
+export const readDate = (value: unknown): Date | undefined => {
   if (typeof value !== "string") return undefined;
   const hasZone = !/^[\d-]+[T ][\d:.]+$/.test(value);
   const date = new Date(hasZone ? value : `${value.replace(" ", "T")}Z`);

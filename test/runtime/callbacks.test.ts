@@ -67,6 +67,14 @@ test("version v1 is understood", async () => {
   ]);
 });
 
+test("a message with the longest transcript that the vendor allows arrives", async () => {
+  const { deliver, received } = receiver();
+  const told = Array.from({ length: 200 }, (_, place) => message(`${place}`, "あ".repeat(10_000)));
+  const conversation = { id: "c-1", ...bodyWith(...told) };
+  expect((await deliver(bodyWith(message("1", "", { conversation })))).status).toBe(202);
+  expect(received).toHaveLength(1);
+});
+
 test("a time without a zone is in GMT, wherever the program runs", async () => {
   const { deliver, received } = receiver();
   const [created, sent] = ["2026-01-02 03:04:05.006", "2026-01-02T03:04:05"];

@@ -106,6 +106,13 @@ test("get gives what the service says, and nothing more", async () => {
   });
 });
 
+test("the time at which an address expires is in GMT, if it has no zone", async () => {
+  await using hub = await hubWith(status(200));
+  hub.about = { contentUrlExpiry: "2026-01-02 03:04:05.006" };
+  const { contentUrlExpiry } = await hub.client.assets.get("a-7");
+  expect(contentUrlExpiry).toEqual(new Date("2026-01-02T03:04:05.006Z"));
+});
+
 test.each([
   [403, "IN_USE", "interaction.manage"],
   [403, "FORBIDDEN", "interaction.read"],
