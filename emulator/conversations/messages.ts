@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, listAt, textAt, valueAt } from "../../provider/kernel/json.js";
 import { extensionInName } from "../../provider/resources/content-types.js";
-import { contentForms, fileMembers, sendFields } from "../../provider/resources/message-fields.js";
+import { fileMembers, sendFields } from "../../provider/resources/message-fields.js";
 import {
   type ConversationSide,
   conversationSides,
@@ -58,12 +58,6 @@ const checkType = (type: string, sender: SenderKind, errors: ValidationErrors): 
       .report("notForSender", `${oneOf(allowed)} for this sender`);
 };
 
-/** Content has exactly one form, and a member of another one is none of its members. */
-const checkForms = (content: unknown, errors: ValidationErrors): void => {
-  const [, ...others] = contentForms.filter((each) => valueAt(content, each) !== undefined);
-  for (const other of others) errors.at("content").at(other).report("unknown");
-};
-
 /** Only a type of one's own has XML (vendor). */
 const checkXml = (content: unknown, type: string, errors: ValidationErrors): void => {
   if (valueAt(content, "xml") === undefined || isOwnMessageType(type)) return;
@@ -108,16 +102,11 @@ const parseMessage = (
   const { conversation, recipients, messageId, ...body } = value;
   const about = isObject(conversation) ? conversation : {};
   checkType(type, sender, errors);
-  checkForms(value.content, errors);
   checkXml(value.content, type, errors);
   attachments.forEach((attachment, place) => {
     checkAttachment(attachment, errors.at("attachments").at("attachment").item(place));
   });
   checkConversation(about, type, errors.at("conversation"));
-  listAt(about, "messages", "message").forEach((earlier, place) => {
-    const path = errors.at("conversation").at("messages").at("message").item(place);
-    checkForms(valueAt(earlier, "content"), path);
-  });
   if (parentId === undefined && needsParent(type, about.id !== undefined))
     errors.at("parent").report("missing");
   return {

@@ -174,9 +174,11 @@ const neededMember = (rule: MemberRule | undefined, values: JsonObject): string 
  */
 const checkRule = (rule: MemberRule, values: JsonObject, errors: ValidationErrors): void => {
   if ("atLeastOne" in rule) {
-    const { atLeastOne } = rule;
-    if (atLeastOne.every((member) => isMissing(values[member])))
-      errors.at(atLeastOne.join(" or ")).report("missing");
+    const { atLeastOne, only } = rule;
+    const [first, ...others] = atLeastOne.filter((member) => !isMissing(values[member]));
+    if (first === undefined) errors.at(atLeastOne.join(" or ")).report("missing");
+    // What belongs to another form is none of its members.
+    if (only) for (const other of others) errors.at(other).report("unknown");
     return;
   }
   const needed = neededMember(rule, values);

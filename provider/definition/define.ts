@@ -162,11 +162,11 @@ export type Fields = Readonly<Record<string, Field>>;
 
 /**
  * `exactlyOne`: the discriminator names the one member that must be present, and is derived from
- * that member if omitted. `atLeastOne`: one or more of the members must be present.
+ * that member if omitted. `atLeastOne`: one or more of the members must be present, or one `only`.
  */
 export type MemberRule =
   | { readonly exactlyOne: Readonly<Record<string, string>>; readonly discriminator: string }
-  | { readonly atLeastOne: readonly string[] };
+  | { readonly atLeastOne: readonly string[]; readonly only?: true };
 
 /** Number of characters of every ID in the service (vendor). */
 export const idLength = 36;

@@ -315,9 +315,10 @@ const present = (values: unknown, member: string): boolean =>
 /** The rule on its members that a value breaks, in words; undefined if it certainly breaks none. */
 const ruleIssue = (rule: MemberRule, values: unknown): string | undefined => {
   if ("atLeastOne" in rule) {
-    return rule.atLeastOne.some((member) => present(values, member))
-      ? undefined
-      : `needs ${rule.atLeastOne.join(" or ")}`;
+    const { atLeastOne, only } = rule;
+    const { length } = atLeastOne.filter((member) => present(values, member));
+    if (length === 0) return `needs ${atLeastOne.join(" or ")}`;
+    return only && length > 1 ? `needs only one of ${atLeastOne.join(", ")}` : undefined;
   }
   return isObject(values) ? choiceIssue(rule, values) : undefined;
 };

@@ -51,8 +51,10 @@ const id = text({ doc, min: idLength, max: idLength });
 const time = text({ doc, format: "time" });
 
 const members = (fields: Fields) => object({ doc, fields });
-const items = (max: number, envelope: string, fields: Fields) =>
-  list({ doc, min: 1, max, envelope, of: members(fields) });
+const listed = (max: number, fields: Fields) => list({ doc, min: 1, max, of: members(fields) });
+/** As the vendor has it, the object around this list may be empty. */
+const boxed = (max: number, name: string, fields: Fields) =>
+  members({ [name]: listed(max, fields) });
 const attributes = map({ doc, min: 1, max: 10, of: upTo(1023) });
 
 const party = {
@@ -76,11 +78,11 @@ const ofEveryMessage: Fields = {
       ...Object.fromEntries(contentForms.map((form) => [form, upTo(10_000)])),
       redact: flag({ doc }),
     }),
-    rule: { atLeastOne: contentForms },
+    rule: { atLeastOne: contentForms, only: true },
   },
   sender: { ...members(party), ...needed },
-  recipients: items(1, "recipient", party),
-  attributes: items(75, "attribute", { ...attributeFields, name: neededName }),
+  recipients: boxed(1, "recipient", party),
+  attributes: boxed(75, "attribute", { ...attributeFields, name: neededName }),
 };
 
 /** A party to a message that comes along: no agent, and with its name. */
@@ -94,8 +96,14 @@ const earlierMessage: Fields = {
   ...ofEveryMessage,
   type: { ...oneOf(...earlierTypes), ...needed, envelope: "value" },
   sender: { ...members(namedParty), ...needed },
-  recipients: { ...items(1, "recipient", namedParty), ...needed },
+  recipients: { ...boxed(1, "recipient", namedParty), ...needed },
   sent: { ...time, ...needed },
+};
+
+const contact: Fields = {
+  type: { ...oneOf(...contactTypes), ...needed },
+  subType: oneOf(...contactSubTypes),
+  address: neededName,
 };
 
 const conversation: Fields = {
@@ -114,11 +122,7 @@ const conversation: Fields = {
     name,
     type: { ...oneOf("individual"), default: "individual" },
     attributes,
-    contacts: items(25, "contact", {
-      type: { ...oneOf(...contactTypes), ...needed },
-      subType: oneOf(...contactSubTypes),
-      address: neededName,
-    }),
+    contacts: { ...listed(25, contact), envelope: "contact" },
   }),
   clientInfo: members({
     timeOffset: number({ doc, integer: true, min: -720, max: 720 }),
@@ -131,28 +135,31 @@ const conversation: Fields = {
     ...members({ id: upTo(idLength), userName: name }),
     rule: { atLeastOne: ["id", "userName"] },
   },
-  messages: items(mostInCall, "message", earlierMessage),
+  messages: { ...listed(mostInCall, earlierMessage), envelope: "message" },
 };
 
 /** The members of an attachment without an `id`, apart from its `contentType`: all are needed. */
 export const fileMembers = ["name", "size", "url"] as const;
 
+const files: Fields = {
+  id: name,
+  name,
+  contentType: name,
+  size: number({ doc, integer: true, min: 0, max: largestFile }),
+  url: upTo(2500),
+};
+
 /** A message, apart from rules on which of its members go together. */
 export const messageFields: Fields = {
   ...ofEveryMessage,
   conversation: { ...members(conversation), ...needed },
-  attachments: items(5, "attachment", {
-    id: name,
-    name,
-    contentType: name,
-    size: number({ doc, integer: true, min: 0, max: largestFile }),
-    url: upTo(2500),
-  }),
+  attachments: boxed(5, "attachment", files),
 };
 
-/** The same message in a program, which keys the attributes by their names. */
+/** The same message in a program, which lists attachments and keys the attributes by their names. */
 export const programMessageFields: Fields = {
   ...messageFields,
+  attachments: listed(5, files),
   attributes: map({ doc, min: 1, max: 75, of: members(attributeFields) }),
 };
 
@@ -170,5 +177,5 @@ export const metadataFields: Fields = { attributes };
 /** The body of a call that sends messages. */
 export const sendFields: Fields = {
   metadata: members(metadataFields),
-  messages: { ...items(mostInCall, "message", messageFields), ...needed },
+  messages: { ...listed(mostInCall, messageFields), envelope: "message", ...needed },
 };

@@ -264,11 +264,15 @@ const messageToWire = (
   const named = continues ? limits.map((rule) => rule.replace(/^conversation\./, "")) : limits;
   const broken = [...checkTogether(type, given), ...named];
   if (broken.length > 0) throw refused(which, `(${type}) is not valid: ${broken.join("; ")}`);
-  const { attributes } = form;
-  const listed = isObject(attributes)
+  const { attachments: attachment, attributes } = form;
+  const attribute = isObject(attributes)
     ? Object.entries(attributes).map(([name, of]) => ({ name, ...Object(of) }))
     : undefined;
-  return fieldsToWire(messageFields, { ...form, attributes: listed }, { platformName });
+  const lists = {
+    attachments: attachment && { attachment },
+    attributes: attribute && { attribute },
+  };
+  return fieldsToWire(messageFields, { ...form, ...lists }, { platformName });
 };
 
 /**

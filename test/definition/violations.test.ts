@@ -225,6 +225,14 @@ test("of members of which one is chosen, an unknown one may turn out to be left 
     expect(choose(wrong)).toEqual([": needs exactly one of basicAuth and oauth2"]);
 });
 
+test("of members of which there may be only one, two are too many", () => {
+  const rule = { atLeastOne: ["description", "active"], only: true } as const;
+  const broken = (inputs: JsonObject) => found({ ...participant, rule }, { ...whole, ...inputs });
+  const whole = bound(participant.example, () => id) as JsonObject;
+  expect(broken({ description: undefined })).toEqual([]);
+  expect(broken({})).toEqual([": needs only one of description, active"]);
+});
+
 test.each(["=", "a", "aa=", "aaaa=", "aaa==", "a===", "aa==aa", "a-b_", "a a"])(
   "%j is no base64",
   (icon) => {

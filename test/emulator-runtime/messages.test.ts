@@ -93,6 +93,16 @@ test("messages that were sent elsewhere before come along with a new conversatio
   expect(bot.received[0]?.message.conversation).toMatchObject(conversation);
 });
 
+test("an object around a list may be empty", async () => {
+  const { send } = await hub();
+  const empty = { recipients: {}, attachments: {}, attributes: {} };
+  const conversation = {
+    ...{ account, customer },
+    messages: { message: [{ ...earlier, recipients: {}, attributes: {} }] },
+  };
+  expect((await send(firstMessage({ ...empty, conversation }))).status).toBe(202);
+});
+
 test("a wrong message is refused, and its wrong member named", async () => {
   const { send } = await hub();
   for (const [sent, code, path] of wrongMessages) {

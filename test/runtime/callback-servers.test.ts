@@ -163,7 +163,7 @@ test("fetch: what is refused says why, and nothing arrives", async () => {
     expect.stringMatching(/^Basic /),
   ]);
   expect((await handler.fetch(new Request("http://x.example/"))).status).toBe(405);
-  const long = await handler.fetch(asked(new Blob(["x".repeat(2 ** 21)]).stream()));
+  const long = await handler.fetch(asked(new Blob(["x".repeat(2 ** 24)]).stream()));
   expect(long.status).toBe(413);
   const read = asked(JSON.stringify(bodyWith(message("1"))));
   await read.text();
