@@ -1,8 +1,11 @@
 // Which URLs this package calls. Public clients in a browser load it, too.
 
-/** Whether a host name refers to this machine: `localhost`, 127.0.0.0/8, or ::1. */
+/** The names of this machine that NO_PROXY can list: with any other one, a proxy could get the call. */
+export const loopbackHosts: readonly string[] = ["localhost", "127.0.0.1", "::1"];
+
+/** Whether a host name is one of this machine's. */
 export const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "[::1]" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
+  loopbackHosts.includes(host.replace(/^\[(.*)\]$/, "$1"));
 
 /** Whether a URL leads to this machine. */
 export const isLocal = (address: string): boolean =>

@@ -8,7 +8,7 @@ import {
   type ErrorDetails,
 } from "../kernel/errors.js";
 import { isObject } from "../kernel/json.js";
-import { isLoopback } from "./addresses.js";
+import { isLoopback, loopbackHosts } from "./addresses.js";
 
 /** An HTTP method. `PATCH` occurs only in a tenant's other services (specification §8.3). */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -185,7 +185,7 @@ export const openDispatcher = async (
   const httpProxy = proxySetting(environment, "http:")?.text ?? "";
   const httpsProxy = proxySetting(environment)?.text ?? "";
   const Agent = await loadAgent(httpProxy !== "" || httpsProxy !== "");
-  const noProxy = [environment.no_proxy || environment.NO_PROXY, "localhost,127.0.0.1,::1"];
+  const noProxy = [environment.no_proxy || environment.NO_PROXY, ...loopbackHosts];
   try {
     return new Agent({
       ...options,

@@ -136,7 +136,7 @@ describe("a profile", () => {
 test.each([
   ["https://hub.example.com/v3/", "https://hub.example.com/v3"],
   ["http://localhost:4010/conversation/v3", "http://localhost:4010/conversation/v3"],
-  ["http://127.9.9.9/v3", "http://127.9.9.9/v3"],
+  ["http://127.0.0.1:4010/v3", "http://127.0.0.1:4010/v3"],
   ["http://[::1]:4010/v3", "http://[::1]:4010/v3"],
 ])("the base address %s is taken as %s", (given, taken) => {
   expect(withOne("CONVERSATION_BASE_URL", given).baseUrl).toBe(taken);
@@ -146,6 +146,8 @@ test.each([
   ["BASE_URL", "https://hub.example.com/conversation", /version segment \/v3/],
   ["BASE_URL", "http://hub.example.com/v3", /must start with https/],
   ["BASE_URL", "http://127.0.0.1.example.com/v3", /must start with https/],
+  // A proxy would get the credentials in plain text.
+  ["BASE_URL", "http://127.0.0.2/v3", /must start with https/],
   ["BASE_URL", "https://u:canary-pass@hub.example.com/v3", /not contain a user name or password/],
   ["BASE_URL", "https://hub.example.com/v3?a=canary-pass", /not contain "\?"/],
   ["BASE_URL", "https://hub.example.com/v3#canary-pass", /not contain "#"/],
