@@ -113,7 +113,8 @@ export const serveCallbacks = async (
   const server = createServer(computeIdleTimeouts(keepAliveMs), (request, response) => {
     open.add(response);
     response.once("close", () => forget(response));
-    const [path = ""] = (request.url ?? "").split("?", 1);
+    // A client may send the whole address (RFC 9112 §3.2.2).
+    const [path = ""] = (request.url ?? "").replace(/^https?:\/\/[^/?]*/i, "").split("?", 1);
     const handler = findAt(handlers, path);
     if (handler && !closing) return void handler.node(request, response);
     request.resume();

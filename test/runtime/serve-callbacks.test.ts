@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { request as startRequest } from "node:http";
 import { connect as openSocket, type Socket } from "node:net";
 import { expect, test } from "vitest";
 import { serveCallbacks } from "../../sdk/runtime/index.js";
@@ -45,6 +46,16 @@ test("a trailing slash changes nothing, and any other path is told where the cal
       "No callback has this path. Callbacks: /bot, /agent/.",
     ]);
   }
+});
+
+test("a request line with the whole address leads to the same handler", async () => {
+  const { handler, received } = receiver();
+  await using server = await serveCallbacks({ "/bot": handler }, here);
+  const path = "http://bot.example.com/bot?a=b";
+  const request = startRequest({ ...here, port: server.port, path, method: "POST", headers });
+  const [response] = await once(request.end(body("1")), "response");
+  await handler.idle();
+  expect([response.statusCode, received.length]).toEqual([202, 1]);
 });
 
 test.each(["before", "after"] as const)(
