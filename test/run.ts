@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { z } from "zod";
 import { CommandFailure, messageOf } from "../cli/command.js";
 import { ensurePulumi } from "../cli/get-pulumi/get-pulumi.js";
 import { interruption } from "../cli/interruption.js";
@@ -9,7 +10,50 @@ import { environmentFor } from "../cli/pulumi/pulumi-cli.js";
 import { progressOn } from "../cli/terminal/progress.js";
 import { packageRoot } from "../provider/kernel/package.js";
 import { ensureLanguageHosts } from "./support/language-hosts.js";
-import { type Counts, countsIn, countsLine, noTests, sum } from "./test-counts.js";
+
+/** How many tests passed, failed and were skipped. */
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+const noTests: Counts = { passed: 0, failed: 0, skipped: 0 };
+
+const sum = (a: Counts, b: Counts): Counts => ({
+  passed: a.passed + b.passed,
+  failed: a.failed + b.failed,
+  skipped: a.skipped + b.skipped,
+});
+
+const reportSchema = z.object({
+  numPassedTests: z.number(),
+  numFailedTests: z.number(),
+  numPendingTests: z.number(),
+  numTodoTests: z.number(),
+  testResults: z.array(
+    z.object({ status: z.string(), assertionResults: z.array(z.object({ status: z.string() })) }),
+  ),
+});
+
+/** The counts in the text of vitest's JSON report. */
+const countsIn = (json: string): Counts => {
+  const report = reportSchema.parse(JSON.parse(json));
+  // A file that could not even be loaded holds no test, but it is a failure.
+  const broken = report.testResults.filter(
+    ({ status, assertionResults }) =>
+      status === "failed" && assertionResults.every((each) => each.status !== "failed"),
+  );
+  return {
+    passed: report.numPassedTests,
+    failed: report.numFailedTests + broken.length,
+    skipped: report.numPendingTests + report.numTodoTests,
+  };
+};
+
+/** `12 passed, 0 failed, 1 skipped`: the last line of a test run. */
+const countsLine = ({ passed, failed, skipped }: Counts): string =>
+  `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
 
 interface Prepared {
   readonly root: string;

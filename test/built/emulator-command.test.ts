@@ -52,12 +52,6 @@ test("a signal that the command takes as news ends nothing", async () => {
   expect(await ended).toBe(7);
 });
 
-test("the exit code and the output of the command are handed on", async () => {
-  const { line, ended } = started(process.execPath, "-e", "console.log('done'); process.exit(42)");
-  expect(await line()).toBe("done");
-  expect(await ended).toBe(42);
-});
-
 test("whoever reads the help may stop reading: nothing is said of it", async () => {
   const child = startTool(["emulator", "--help"]);
   child.stdout.destroy();

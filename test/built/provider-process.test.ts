@@ -1,16 +1,65 @@
 import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { normaliseFields } from "../../provider/definition/fields.js";
-import { pointerTo, unknownValue } from "../../provider/kernel/pulumi.js";
-import { resources } from "../../provider/resources/index.js";
-import { handedBack } from "../support/door.js";
-import { bound } from "../support/forms.js";
-import {
-  type Properties,
-  type ProviderServer,
-  startProviderServer,
-} from "../support/provider-server.js";
+import { pointerTo } from "../../provider/kernel/pulumi.js";
+import { grpc } from "../../provider/plugin/protocol.js";
+import { EngineClient } from "../support/engine-client.js";
 import { type StrictService, startStrictService } from "../support/strict-service.js";
+
+type Properties = Record<string, unknown>;
+
+interface Options {
+  /** Stack configuration, as the engine sends it. */
+  readonly config?: Properties;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+const root = join(__dirname, "..", "..");
+const script = createRequire(join(root, "package.json")).resolve(
+  "@pulumi/pulumi/cmd/dynamic-provider",
+);
+
+/** The SDK's own dynamic-provider process, with this repository as the program's folder. */
+type ProviderServer = Awaited<ReturnType<typeof startProviderServer>>;
+
+const startProviderServer = async ({ config = {}, environment = {} }: Options = {}) => {
+  // An engine that knows no calls; without one, the process ends.
+  const engine = new grpc.Server();
+  const credentials = grpc.ServerCredentials.createInsecure();
+  const enginePort = await new Promise<number>((bound) =>
+    engine.bindAsync("127.0.0.1:0", credentials, (_, port) => bound(port)),
+  );
+  const child = spawn(process.execPath, [script, `127.0.0.1:${enginePort}`], {
+    cwd: root,
+    env: { ...process.env, ...environment, PULUMI_NODEJS_PROJECT: "shop" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stderr = "";
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  const port = await new Promise<number>((resolve, reject) => {
+    child.stdout.once("data", (line) => resolve(Number.parseInt(String(line), 10)));
+    child.once("exit", (code) =>
+      reject(new Error(`the provider process ended with ${code}: ${stderr}`)),
+    );
+  });
+  const client = new EngineClient(port);
+  await client.configure("", config);
+  // Such a process is told no URN.
+  return {
+    stderr: () => stderr,
+    check: (olds: Properties, news: Properties) => client.check("", olds, news),
+    create: (inputs: Properties) => client.create("", inputs),
+    read: (id: string, outputs: Properties) => client.read("", id, { outputs }),
+    stop: () => {
+      client.close();
+      engine.forceShutdown();
+      child.kill("SIGKILL");
+    },
+  };
+};
 
 const properties = (kind: string, name: string, values: Properties): Properties => ({
   ...values,
@@ -24,18 +73,6 @@ const channelInputs = (type: string, more: Properties = {}) =>
 let service: StrictService;
 let provider: ProviderServer;
 
-const checked = async (inputs: Properties, olds: Properties = {}): Promise<Properties> => {
-  const { inputs: result, failures } = await provider.check(olds, inputs);
-  expect(failures).toEqual([]);
-  return handedBack(result);
-};
-
-const made = async (inputs: Properties): Promise<{ id: string; state: Properties }> => {
-  const answer = await provider.create(await checked(inputs));
-  expect(answer.error).toBeUndefined();
-  return { id: answer.id ?? "", state: handedBack(answer.properties) };
-};
-
 beforeAll(async () => {
   service = await startStrictService();
   provider = await startProviderServer({ environment: service.environment });
@@ -44,62 +81,6 @@ beforeAll(async () => {
 afterAll(async () => {
   provider?.stop();
   await service?.close();
-});
-
-/** One object of each kind, in setup order, from the examples in the definitions. */
-const ids = new Map<string, string>();
-const exampleOf = (kind: string, example: Readonly<Record<string, unknown>>): Properties =>
-  properties(kind, `example-${kind}`, bound(example, (other) => ids.get(other)) as Properties);
-
-test.each(resources)(
-  "the life of one $kind: check, create, read, update, read",
-  async (definition) => {
-    const { kind, example } = definition;
-    const { id, state } = await made(exampleOf(kind, example));
-    ids.set(kind, id);
-    const inputs = await checked(exampleOf(kind, example));
-    expect((await provider.diff(id, state, inputs)).changes).toBe(false);
-    const read = await provider.read(id, state);
-    expect(handedBack(read.inputs)).toEqual(inputs);
-    const changed = { ...inputs, description: "another" };
-    expect((await provider.diff(id, state, changed)).changes).toBeUndefined();
-    const updated = await provider.update(id, state, changed);
-    expect(updated.error).toBeUndefined();
-    const again = await provider.read(id, handedBack(updated.properties));
-    expect(handedBack(again.inputs)).toEqual(changed);
-    const fields = normaliseFields(definition, inputs);
-    expect(handedBack(again.inputs)).toMatchObject({ active: fields.active });
-  },
-);
-
-test("each refused deletion names who uses the object and whose that is", async () => {
-  const refusals: [kind: string, user: RegExp][] = [
-    [
-      "Authentication",
-      /in use by client application "orders-bot" \(ID [\w-]{36}, in this stack: shop\/prod example-ClientApplication\)/,
-    ],
-    ["ClientApplication", /in use by participant "orders-bot".*orchestration "orders"/],
-    ["Participant", /in use by orchestration "orders"/],
-    ["Channel", /in use by account "kiosk-berlin"/],
-    ["Orchestration", /in use by account "kiosk-berlin"/],
-  ];
-  // Another process, in which the program did not ask for the objects.
-  const other = await startProviderServer({ environment: service.environment });
-  for (const [kind, user] of refusals) {
-    const { error } = await other.delete(
-      ids.get(kind) ?? "",
-      properties(kind, `example-${kind}`, {}),
-    );
-    expect(error).toMatch(user);
-  }
-  other.stop();
-});
-
-test("an object is not deleted while the program still wants it", async () => {
-  const { id, state } = await made(channelInputs("custom.wanted"));
-  await provider.check({}, channelInputs("custom.wanted"));
-  expect(await provider.delete(id, state)).toEqual({});
-  expect(service.objects("channels").some((channel) => channel.id === id)).toBe(true);
 });
 
 test("parallel first calls of a process are all configured", async () => {
@@ -119,16 +100,6 @@ test("parallel first calls of a process are all configured", async () => {
   expect(service.tokens() - before).toBe(1);
 });
 
-test("missing settings are named, and nothing is sent", async () => {
-  const fresh = await startProviderServer({
-    environment: { CONVERSATION_BASE_URL: "", CONVERSATION_TOKEN_URL: "" },
-  });
-  const { error } = await fresh.create(channelInputs("custom.settings"));
-  fresh.stop();
-  expect(error).toContain("CONVERSATION_BASE_URL");
-  expect(error).toContain("pulumi config set --secret conversation:clientSecret");
-});
-
 test("a wrong value is named with its path, without a property and without its value", async () => {
   const inputs = properties("Authentication", "wrong", {
     name: "wrong",
@@ -136,27 +107,6 @@ test("a wrong value is named with its path, without a property and without its v
   });
   const { failures } = await provider.check({}, inputs);
   expect(failures).toEqual(["basicAuth.password must be a string, not a number"]);
-});
-
-test("unknown values pass the check", async () => {
-  const { failures } = await provider.check(
-    {},
-    channelInputs(unknownValue, { icon: unknownValue, restrictions: unknownValue }),
-  );
-  expect(failures).toEqual([]);
-});
-
-test("a hostile id from an edited state is refused before anything is sent", async () => {
-  const calls = service.calls.length;
-  for (const id of ["..", "%2e%2e", "a/../b", "a\nb", "x".repeat(10_240)]) {
-    const state = channelInputs("custom.hostile");
-    expect((await provider.read(id, state)).error ?? "").toMatch(
-      /^reading the channel "custom.hostile"/,
-    );
-    expect((await provider.update(id, state, state)).error).toBeDefined();
-    expect((await provider.delete(id, properties("Channel", "other", {}))).error).toBeDefined();
-  }
-  expect(service.calls.slice(calls).filter(({ method }) => method !== "GET")).toEqual([]);
 });
 
 test("an error is one message, without a stack", async () => {

@@ -1,14 +1,54 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import ts from "typescript";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { oldNodeNote } from "../../cli/program-node.js";
 import { runQuickstart } from "../../cli/quickstart/run-quickstart.js";
 import { packageRoot } from "../../provider/kernel/package.js";
-import { type Checkout, checkout } from "../cli/quickstart-checkout.js";
-import { transcript } from "../cli/quickstart-transcript.js";
 import { isFreePort } from "../support/low-port.js";
+
+const shown = (): string => {
+  const readme = readFileSync(join(packageRoot(), "README.md"), "utf8");
+  const [, block] = /```\n(Ada \(customer\)[^`]*)\n```/.exec(readme) ?? [];
+  if (block === undefined) throw new Error("README.md shows no conversation of the quick start.");
+  return block;
+};
+
+/** What examples/orders-bot says of its conversation: the transcript of README.md, and the file. */
+const transcript: readonly string[] = [
+  ...shown().split("\n"),
+  "",
+  "The customer downloaded open-orders.csv: 78 bytes, identical to what the bot",
+  "uploaded (SHA-256 fb8f61549ae8…).",
+];
+
+/** A checkout that quick starts may write in. */
+interface Checkout {
+  readonly root: string;
+  remove(): void;
+}
+
+/** Copies what a quick start reads of this checkout; what was built is shared. */
+const checkout = (): Checkout => {
+  const [from, root] = [packageRoot(), mkdtempSync(join(tmpdir(), "conversation-checkout-"))];
+  for (const file of ["Pulumi.yaml", "package.json", "tsconfig.base.json"])
+    copyFileSync(join(from, file), join(root, file));
+  cpSync(join(from, "examples"), join(root, "examples"), { recursive: true });
+  for (const folder of ["dist", "node_modules"])
+    symlinkSync(join(from, folder), join(root, folder));
+  return { root, remove: () => rmSync(root, { recursive: true, force: true }) };
+};
 
 const service = "https://real.invalid/conversation/v3";
 

@@ -90,10 +90,6 @@ test("refresh and up without changes change nothing; up makes no call", async ()
   expect([up.calls, up.tokens]).toEqual([[], 0]);
 });
 
-test("the state holds no secret in clear", () => {
-  expect(shop.state()).not.toContain(marker);
-});
-
 test("one changed field is one read and one PUT without what the definitions do not know; dependents stay", async () => {
   service.change("channels", "custom.kiosk", {
     region: "eu",

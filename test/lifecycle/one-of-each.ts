@@ -1,4 +1,3 @@
-import { referencesOf } from "../../provider/definition/kinds.js";
 import { resources } from "../../provider/resources/index.js";
 import { owned } from "../support/emulated.js";
 import { bound } from "../support/forms.js";
@@ -32,6 +31,3 @@ export const oneOfEach = async (
   }
   return all;
 };
-
-/** Kinds whose objects refer to others. */
-export const referring = resources.filter((definition) => referencesOf(definition).length > 0);

@@ -6,6 +6,7 @@ import { clientApplication } from "../../provider/resources/client-application.j
 import { handedBack } from "../support/door.js";
 import { type Emulated, emulated, owned, settingsOf } from "../support/emulated.js";
 import { roleOf } from "../support/forms.js";
+import { oneOfEach } from "./one-of-each.js";
 import { basicInputs, kiosk, stepsOn } from "./steps.js";
 
 let hub: Emulated;
@@ -15,7 +16,8 @@ beforeEach(async () => {
 });
 afterEach(() => hub.stop());
 
-const { checked, make } = stepsOn(() => hub);
+const steps = stepsOn(() => hub);
+const { checked, make } = steps;
 
 test("the object of a resource that left the program is deleted, also after a refresh in the same run", async () => {
   const { id, state } = await make("Channel", kiosk());
@@ -166,6 +168,22 @@ test("a refused deletion says in whose state a user is, also after `pulumi state
   };
   expect(await refusal()).toContain(`(ID ${app.id}, in this stack: `);
   expect(await refusal("other")).toContain(`(ID ${app.id}, in the state of the stack other: `);
+});
+
+test("each refused deletion names who uses the object", async () => {
+  const users: Readonly<Record<string, RegExp>> = {
+    Authentication: /in use by client application "orders-bot"/,
+    ClientApplication: /in use by participant "orders-bot".*orchestration "orders"/,
+    Participant: /in use by orchestration "orders"/,
+    Channel: /in use by account "kiosk-berlin"/,
+    Orchestration: /in use by account "kiosk-berlin"/,
+  };
+  const all = await oneOfEach(steps);
+  hub.nextRun();
+  for (const [kind, user] of Object.entries(users)) {
+    const { id = "", state = {} } = all.get(kind) ?? {};
+    await expect(hub.of(kind).delete(id, state)).rejects.toThrow(user);
+  }
 });
 
 /** Acted on by terminals, and by the runners of pipelines wherever they stand in a line. */

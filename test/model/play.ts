@@ -10,7 +10,6 @@ import { settingsOf } from "../support/emulated.js";
 import { Console } from "./console.js";
 import { Engine, type ModelState, newState } from "./engine.js";
 import { faultyTransport, Killed } from "./faulty-transport.js";
-import { withOddObjects } from "./odd-objects.js";
 import { killed } from "./one-run.js";
 import { playScenario } from "./played-scenario.js";
 import {
@@ -24,6 +23,26 @@ import type { EngineStep, RunEnding, Stacks, Took } from "./stacks.js";
 import { editStates, sightOf } from "./state-edits.js";
 import { ThirdParty } from "./third-party.js";
 import type { HeldEntry } from "./verdict.js";
+
+type Json = Record<string, unknown>;
+
+/** Ids that no call can be made with. */
+const odd: readonly Json[] = [{ id: 1007 }, { id: "a.b" }, {}];
+
+const isJson = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The answer of a list with objects of others in it whose ids no call can use. */
+const withOddObjects = (response: HttpResponse): HttpResponse => {
+  const body: unknown = JSON.parse(response.text);
+  if (!isJson(body) || !isJson(body.paginationInfo)) return response;
+  const { paginationInfo, ...lists } = body;
+  const [[key, items] = []] = Object.entries(lists);
+  if (key === undefined || !Array.isArray(items)) return response;
+  const page = { ...paginationInfo, count: Number(paginationInfo.count) + odd.length };
+  const all = [...odd.map((each) => ({ name: "odd", type: "odd", ...each })), ...items];
+  return { ...response, text: JSON.stringify({ paginationInfo: page, [key]: all }) };
+};
 
 /** One service, reused by all scenarios, and another account for those that move. */
 export interface ModelStage {

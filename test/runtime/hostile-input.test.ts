@@ -2,9 +2,65 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isConversationError } from "../../sdk/runtime/index.js";
 import { changedAt, placesIn } from "../support/json-places.js";
-import { hostile } from "./support/hostile-values.js";
 import { memberOf, type PublicSurface, publicSurface } from "./support/public-surface.js";
 import { asset, list, rightCalls, text } from "./support/right-calls.js";
+
+const circular = (): unknown => {
+  const value: Record<string, unknown> = {};
+  value.self = { value };
+  return value;
+};
+
+const deep = (levels: number): unknown => {
+  let value: unknown = "end";
+  for (let level = 0; level < levels; level++) value = level % 2 ? [value] : { value };
+  return value;
+};
+
+const throws = (): never => {
+  throw new Error("trap");
+};
+
+const revoked = (): unknown => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+};
+
+const traps = { get: throws, has: throws, ownKeys: throws, getOwnPropertyDescriptor: throws };
+
+/** Values that break whoever reads them without care. Each use makes them anew. */
+const makers: readonly (() => unknown)[] = [
+  () => undefined,
+  () => null,
+  () => Symbol("s"),
+  () => "\ud800",
+  () => "\0",
+  () => "../..",
+  () => "__proto__",
+  () => "x".repeat(5_000),
+  () => ({ toString: throws, toJSON: throws, valueOf: throws, [Symbol.toPrimitive]: throws }),
+  () => Object.defineProperty({}, "text", { enumerable: true, get: throws }),
+  () => ({ inner: { half: "\ud800" } }),
+  () => new (class Own {})(),
+  () => throws,
+  () => new Proxy({}, traps),
+  () => new Proxy([], traps),
+  revoked,
+  circular,
+  () => deep(20_000),
+];
+
+const further = {
+  ...{ withBigInt: true, withDate: true, withMap: true, withSet: true, withTypedArray: true },
+  ...{ withNullPrototype: true, withObjectString: true, withSparseArray: true },
+};
+
+/** One hostile value, made when it is used. */
+const hostile: fc.Arbitrary<() => unknown> = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...makers) },
+  { weight: 2, arbitrary: fc.anything(further).map((value) => () => value) },
+);
 
 let surface: PublicSurface;
 
@@ -20,12 +76,9 @@ const right = (name: string, changes: object): unknown => ({
   ...changes,
 });
 
-const circular: Record<string, unknown> = {};
-circular.self = circular;
-
 test.each<[string, readonly unknown[], string]>([
   ["messages.escalate", ["c-1", "custom_bot", { content: { a: 1n } }], "content.a: is not a JSON"],
-  ["messages.escalate", ["c-1", "custom_bot", { content: circular }], "the input cannot be read"],
+  ["messages.escalate", ["c-1", "custom_bot", { content: circular() }], "the input cannot be read"],
   ["messages.send", [text, { metadata: { a: 5 } }], "metadata.a: must be a string"],
   ["messages.send", [text, { signal: 5 }], "signal: must be an AbortSignal"],
   ["messages.reply", [5, text], "conversation must be a conversation ID"],

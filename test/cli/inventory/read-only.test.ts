@@ -1,9 +1,33 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { runProgram } from "../../../cli/program.js";
-import { inside } from "../../support/inside.js";
 import { recordedSession } from "../session.js";
 import { pending, type StackSandbox, stackSandbox } from "./stack-sandbox.js";
+
+/** Where a command runs: its folder, and all variables of its environment. */
+interface Place {
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Runs something in this process as if it had been started there. Variables are set one by one: a
+ * `process.env` of another object is not what the system's functions read.
+ */
+const inside = async <Result>(
+  { folder, env }: Place,
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  const before = process.cwd();
+  process.chdir(folder);
+  for (const name of Object.keys({ ...process.env, ...env })) vi.stubEnv(name, env[name]);
+  try {
+    return await work();
+  } finally {
+    process.chdir(before);
+    vi.unstubAllEnvs();
+  }
+};
 
 const seed = Number(process.env.READ_ONLY_SEED ?? 20_261_122);
 const runs = Number(process.env.READ_ONLY_RUNS ?? 12);
