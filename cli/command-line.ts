@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import {
   type CommandSpec,
-  type CommandUse,
   exitCodeOf,
   exitsOf,
   messageOf,
@@ -38,23 +37,13 @@ const withOptions = (command: Command, table: OptionTable): Command => {
   return command;
 };
 
-const printsJson = (
-  doc = "Print one JSON object; help <command> --json shows its schema.",
-): OptionTable => ({
-  json: { doc },
-});
-
-/** ` with --check` for the use that this option chooses. */
-const withOption = (use: string): string => (use === "usual" ? "" : ` with ${optionName(use)}`);
-
-const exitText = (spec: CommandSpec, [name, use]: readonly [string, CommandUse]): string => {
-  const codes = Object.entries(exitsOf(spec, use)).map(([code, meaning]) => `${code} ${meaning}`);
-  return `Exit code${withOption(name)}: ${codes.join("; ")}.`;
-};
-
 /** What follows the options in the help: explanations and exit codes. */
 const endOfHelp = (spec: CommandSpec): string => {
-  const exits = Object.entries(spec.uses).map((use) => wrappedText(exitText(spec, use)).join("\n"));
+  const exits = Object.entries(spec.uses).map(([name, use]) => {
+    const codes = Object.entries(exitsOf(spec, use)).map(([code, meaning]) => `${code} ${meaning}`);
+    const chosenBy = name === "usual" ? "" : ` with ${optionName(name)}`;
+    return wrappedText(`Exit code${chosenBy}: ${codes.join("; ")}.`).join("\n");
+  });
   const paragraphs = spec.details?.trim().split("\n\n") ?? [];
   // Lists keep their lines.
   const details = paragraphs.map((each) =>
@@ -79,14 +68,15 @@ const assertTogether = (
 };
 
 export const addCommand = (program: Command, spec: CommandSpec, session: Session): void => {
-  const { name, summary, description, words = [], options, jsonDoc } = spec;
+  const { name, summary, description, words = [], options } = spec;
+  const { jsonDoc: doc = "Print one JSON object; help <command> --json shows its schema." } = spec;
   const command = program
     .command(name)
     .summary(summary)
     .description(description)
     .addHelpText("after", endOfHelp(spec));
   for (const { value, doc } of words) command.argument(value, doc);
-  withOptions(withOptions(command, options), printsJson(jsonDoc)).action(async () => {
+  withOptions(withOptions(command, options), { json: { doc } }).action(async () => {
     const given: Readonly<Record<string, unknown>> = command.opts();
     assertTogether(spec, given);
     const { json, ...others } = given;

@@ -1,24 +1,10 @@
 import { CommanderError } from "commander";
+import type { z } from "zod";
 import { type ConversationErrorCode, isConversationError } from "../provider/kernel/errors.js";
+import type { Printed } from "../provider/kernel/json.js";
 import { moreAbout, ownCommand } from "../provider/kernel/package.js";
 import { CommandFailure, type CommandSpec, messageOf, UsageFailure } from "./command.js";
-
-/**
- * How a command can fail beside the codes of the service: `USAGE` – the command line is wrong;
- * `STOPPED` – a person or the parent process ended it; `FAILED` – everything else.
- */
-const commandFailureCodes = ["USAGE", "STOPPED", "FAILED"] as const;
-
-/** What `--json` prints if a command fails before it has printed anything. */
-export interface ReportedFailure {
-  readonly error: {
-    readonly code: ConversationErrorCode | (typeof commandFailureCodes)[number];
-    readonly message: string;
-    /** What to do, or where it is explained. */
-    readonly advice: string;
-    readonly exitCode: number;
-  };
-}
+import type { failureSchema } from "./terminal/command-catalog.js";
 
 const stoppedExitCode = 130;
 
@@ -29,10 +15,6 @@ const serviceFailure = (error: unknown): ConversationErrorCode | undefined => {
     : undefined;
 };
 
-/** Whether a command reads the settings of a stack: all of those take an existing one. */
-const readsSettings = (command: CommandSpec | undefined): boolean =>
-  command !== undefined && "stack" in command.options && command.name !== "init";
-
 /**
  * A failure as data.
  *
@@ -42,10 +24,10 @@ export const reportedFailure = (
   error: unknown,
   exitCode: number,
   command: CommandSpec | undefined,
-): ReportedFailure => {
+): Printed<z.output<typeof failureSchema>> => {
   const message = messageOf(error).replace(/^error: /, "");
   const help = ownCommand(`${command ? `${command.name} ` : ""}--help`);
-  const reported = (code: ReportedFailure["error"]["code"], advice: string) => ({
+  const reported = (code: string, advice: string) => ({
     error: { code, message, advice, exitCode },
   });
   const code = serviceFailure(error);
@@ -55,8 +37,9 @@ export const reportedFailure = (
     [CommanderError, UsageFailure].some((kind) => error instanceof kind) || exitCode === 2;
   if (isUsage) return reported("USAGE", `To see all arguments and options, run: ${help}`);
   // Other commands use no settings of the service.
-  const more = readsSettings(command)
-    ? `To check settings, token, scopes, and clock, run: ${ownCommand("doctor")}`
-    : `To learn more about the command, run: ${help}`;
+  const more =
+    command && "stack" in command.options
+      ? `To check settings, token, scopes, and clock, run: ${ownCommand("doctor")}`
+      : `To learn more about the command, run: ${help}`;
   return reported("FAILED", `Follow the message's advice. ${more}`);
 };

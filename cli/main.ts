@@ -22,7 +22,7 @@ try {
   const message = error instanceof Error ? error.message : String(error);
   console.error(message);
   process.exitCode = 1;
-  // `ReportedFailure` of failure.ts, which such a Node could not load.
+  // What `reportedFailure` of failure.ts gives, which such a Node could not load.
   if (isConversationError(error) && process.argv.includes("--json")) {
     const failure = {
       code: error.code,

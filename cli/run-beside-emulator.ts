@@ -5,9 +5,6 @@ import { missingPulumiAdvice } from "./get-pulumi/get-pulumi.js";
 
 const passedOn = ["SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
 
-/** The exit code of a shell for a command that a signal ended. */
-const codeOfSignal = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
-
 const notStarted = (name: string, error: unknown): CommandFailure => {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const isMissing = code === "ENOENT";
@@ -48,7 +45,9 @@ export const runBesideEmulator = async (
     child = started;
     return await new Promise<number>((resolve, reject) => {
       started.once("error", (error) => reject(notStarted(name, error)));
-      started.once("exit", (code, signal) => resolve(signal ? codeOfSignal(signal) : (code ?? 1)));
+      started.once("exit", (code, signal) =>
+        resolve(signal ? 128 + constants.signals[signal] : (code ?? 1)),
+      );
     });
   } finally {
     for (const signal of passedOn) process.off(signal, pass);

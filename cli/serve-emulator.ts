@@ -28,15 +28,6 @@ export interface EmulatorArguments {
   readonly json?: true;
 }
 
-/**
- * V8 lets the space for young objects grow to 128 MiB under many simultaneous calls. At its initial
- * size it is as fast here, and the process stays small.
- */
-const keepMemorySmall = (): void => setFlagsFromString("--semi-space-growth-factor=1");
-
-const codeOf = (error: unknown): unknown =>
-  error instanceof Error && "code" in error ? error.code : undefined;
-
 /** Why the emulator does not start, if its address is the reason. */
 const addressFailure = (error: unknown, options: EmulatorArguments): string | undefined => {
   const failure = listenFailure(error, options);
@@ -72,7 +63,8 @@ const start = async (
   } catch (error) {
     const reason = addressFailure(error, options) ?? messageOf(error);
     // The emulator's own errors are complete sentences.
-    const start = codeOf(error) === undefined ? "" : "Starting the emulator: ";
+    const isOwn = !(error instanceof Error && "code" in error);
+    const start = isOwn ? "" : "Starting the emulator: ";
     throw new CommandFailure(`${start}${reason}`, 1, { cause: error });
   }
 };
@@ -156,7 +148,9 @@ export const serveEmulator = async (
 ): Promise<void> => {
   // Listens from the beginning: the reader of the first line may interrupt at once.
   const ended = command.length === 0 ? session.untilInterrupted() : undefined;
-  keepMemorySmall();
+  // V8 lets the space for young objects grow to 128 MiB under many simultaneous calls. At its initial
+  // size it is as fast here, and the process stays small.
+  setFlagsFromString("--semi-space-growth-factor=1");
   // Not among what a command prints, or what a program reads.
   const isShown = command.length === 0 && !options.json;
   const emulator = await start(

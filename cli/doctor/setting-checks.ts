@@ -113,13 +113,10 @@ export const checkNames = (env: NodeJS.ProcessEnv, entries: Entries = new Map())
   return warn(name, typos.join(" "), "Use the correct name.");
 };
 
-const holdsPassword = (text: string): boolean =>
-  !URL.canParse(text) || new URL(text).password !== "";
-
 const isExposed = (key: string, { secret, text = "" }: ConfigEntry): boolean => {
   const setting = settingFor(key);
   if (secret || text.trim() === "" || !setting || !settingTable[setting].secret) return false;
-  return setting !== "redisUrl" || holdsPassword(text);
+  return setting !== "redisUrl" || !URL.canParse(text) || new URL(text).password !== "";
 };
 
 /** Secret settings in plain text in the stack's file. */

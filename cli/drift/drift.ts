@@ -204,26 +204,26 @@ const findChanged = (
 /** What the account no longer has. A kind that could not be read whole proves nothing. */
 const findDeleted = (objects: readonly ComparedObject[]): DriftResult["deleted"] => {
   const holding = new Set(objects.flatMap(({ item }) => (item.live ? [item.account] : [])));
-  return objects.filter(isGone).map((object) => {
-    const { account } = object.item;
-    // Its settings may lead to another account, as a state does not say where its objects were made.
-    const isElsewhere = !holding.has(account);
-    const { baseUrl } = account.access.settings;
-    const who = isElsewhere
-      ? `unknown: the account at ${baseUrl} has none of the stack's objects`
-      : "someone else: none of this stack's runs deleted the object";
-    return {
-      ...shownManaged(object),
-      who: object.isInterrupted ? "perhaps an interrupted run of this stack" : who,
-      ...(isElsewhere ? { elsewhere: true as const } : {}),
-    };
-  });
+  return objects
+    .filter(({ item }) => !item.live && isRead(item))
+    .map((object) => {
+      const { account } = object.item;
+      // Its settings may lead to another account, as a state does not say where its objects were made.
+      const isElsewhere = !holding.has(account);
+      const { baseUrl } = account.access.settings;
+      const who = isElsewhere
+        ? `unknown: the account at ${baseUrl} has none of the stack's objects`
+        : "someone else: none of this stack's runs deleted the object";
+      return {
+        ...shownManaged(object),
+        who: object.isInterrupted ? "perhaps an interrupted run of this stack" : who,
+        ...(isElsewhere ? { elsewhere: true as const } : {}),
+      };
+    });
 };
 
 const isRead = ({ account, definition }: InventoryItem): boolean =>
   kindIn(account, definition).problem === undefined;
-
-const isGone = ({ item }: ComparedObject): boolean => !item.live && isRead(item);
 
 /** All objects of the accounts that this stack does not hold: in no stack at all, or in another one. */
 const findBeside = ({ items }: Inventory) => {

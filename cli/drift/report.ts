@@ -10,7 +10,7 @@ import {
   textReport,
   titled,
 } from "../terminal/report.js";
-import type { DriftChange, DriftResult } from "./drift.js";
+import type { DriftResult } from "./drift.js";
 
 interface Named {
   readonly kind: string;
@@ -42,9 +42,6 @@ const driftSummary = (result: DriftResult): string => {
     : `Drift: ${found.join(", ")}; ${of}${missing}.`;
 };
 
-const changeText = ({ path, state, live }: DriftChange): string =>
-  `${path}: ${shown(state)} in the state, ${shown(live)} live`;
-
 const standings = {
   foreign: "no mark",
   leftover: "created by a stack of the backend, but in no state",
@@ -57,7 +54,9 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
     title: "Changed outside Pulumi",
     lines: listed(result.changed, (each) => [
       ...indented(titleOf(each), 2),
-      ...each.changes.flatMap((change) => indented(changeText(change), 4)),
+      ...each.changes.flatMap(({ path, state, live }) =>
+        indented(`${path}: ${shown(state)} in the state, ${shown(live)} live`, 4),
+      ),
       ...indented(`by: ${each.who}${each.modified ? ` (changed at ${each.modified})` : ""}`, 4),
     ]),
     columns: ["Object", "Field", "State", "Live", "By"],
@@ -124,17 +123,14 @@ export const driftReport = (result: DriftResult): string =>
     ...advice(result),
   );
 
-/** Marks the comment, so that the next run finds and overwrites it. */
-const driftMarker = ({ project, stack }: Pick<DriftResult, "project" | "stack">): string =>
-  `<!-- pulumi-conversation drift ${project}/${stack} -->`;
-
 /**
  * The differences, as a comment on a pull request. The first line is always the same for a stack.
  */
 export const driftMarkdown = (result: DriftResult): string => {
   const name = codeSpan(`${result.project}/${result.stack}`);
   const lines = [
-    driftMarker(result),
+    // By this, the next run finds the comment and overwrites it.
+    `<!-- pulumi-conversation drift ${result.project}/${result.stack} -->`,
     `## ${result.drift ? "⚠️ Drift" : "✅ No drift"}: ${name}`,
     "",
     driftSummary(result),

@@ -65,11 +65,8 @@ const deadEndLines = (deadEnds: readonly string[]): readonly string[] =>
     ? ["No message is lost.", ""]
     : [...deadEnds.flatMap((text) => wrapped(`✗ ${text}`, 80)), ""];
 
-const titleOf = ({ name, address, channel }: ExplainedAccount): string =>
-  `${name}: ${address} on ${channel || "no channel"}`;
-
 const accountLines = (account: ExplainedAccount): readonly string[] => [
-  ...wrapped(titleOf(account), 80),
+  ...wrapped(`${account.name}: ${account.address} on ${account.channel || "no channel"}`, 80),
   ...(account.inUse ? [`A new conversation begins with the ${account.begins}.`] : []),
   "",
   ...(account.inUse ? phases.flatMap((phase) => phaseLines(account, phase)) : []),

@@ -41,9 +41,6 @@ const plainProgram = (files: ReadonlyMap<string, string>): ReadonlyMap<string, s
 
 const emptyState = { version: 3, deployment: {} };
 
-const sdkFolder = (): string =>
-  dirname(createRequire(__filename).resolve("@pulumi/pulumi/package.json"));
-
 const fill = (folder: string, { files, stack }: ProofOptions): void => {
   // The settings of the account are not those of the emulator.
   const own = new Map([...plainProgram(files), [`Pulumi.${stack}.yaml`, "config: {}\n"]]);
@@ -52,7 +49,8 @@ const fill = (folder: string, { files, stack }: ProofOptions): void => {
   mkdirSync(join(folder, "temporary"));
   mkdirSync(join(folder, "node_modules", "@pulumi"), { recursive: true });
   symlinkSync(packageRoot(), join(folder, "node_modules", packageName), "junction");
-  symlinkSync(sdkFolder(), join(folder, "node_modules", "@pulumi", "pulumi"), "junction");
+  const sdk = dirname(createRequire(__filename).resolve("@pulumi/pulumi/package.json"));
+  symlinkSync(sdk, join(folder, "node_modules", "@pulumi", "pulumi"), "junction");
 };
 
 const environment = (

@@ -142,9 +142,6 @@ const withoutRuled = ({ fields, rule }: Members): Members => {
 };
 
 const camel = (kind: string): string => kind.charAt(0).toLowerCase() + kind.slice(1);
-const fileOf = (kind: string): string =>
-  kind.replace(/(?!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
-
 const article = (noun: string): string => (/^[aeiou]/.test(noun) ? "an" : "a");
 
 const argsOf = (
@@ -265,7 +262,8 @@ const kindSource = (definition: Definition): string => {
 /** Source of the resource classes and their types: one class for each kind of the registry. */
 export const resourceClasses = (resources: readonly Definition[]): string => {
   const imports = resources.map(
-    ({ kind }) => `import { ${camel(kind)} } from "../provider/resources/${fileOf(kind)}.js";`,
+    ({ kind, noun }) =>
+      `import { ${camel(kind)} } from "../provider/resources/${noun.replaceAll(" ", "-")}.js";`,
   );
   return [
     "// Generated from provider/resources by `npm run generate`. Change the definitions, not this file.\n",

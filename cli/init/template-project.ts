@@ -23,9 +23,6 @@ export interface ProjectChoices {
   readonly dependency: string | undefined;
 }
 
-/** The same folder is the template of `pulumi new`. */
-const templateFolder = (): string => join(packageRoot(), "examples", "new-project");
-
 /** Which pipeline a file belongs to; undefined if it is not a pipeline's own file. */
 export const pipelineOf = (path: string): Pipeline | undefined => {
   if (path.startsWith(".github/")) return "github";
@@ -55,9 +52,9 @@ const textOf = (path: string, text: string, choices: ProjectChoices): string => 
   return path === "Pulumi.yaml" ? withoutQuestions(filled) : filled;
 };
 
-/** The files of a new project, from the package's template. */
+/** The files of a new project, from the template that `pulumi new` uses, too. */
 export const templateProject = (choices: ProjectChoices): readonly ProjectFile[] => {
-  const folder = templateFolder();
+  const folder = join(packageRoot(), "examples", "new-project");
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((path) => path.replaceAll("\\", "/"))
     .filter((path) => statSync(join(folder, path)).isFile())

@@ -55,20 +55,10 @@ export interface StackAccountOptions {
 }
 
 /**
- * Reads the settings of an explicit provider, under the name of its account.
- *
- * @throws ConversationError if one is missing or wrong, or would lead a command beside an emulator
- * to another account
- */
-const settingsOfProvider = (source: SettingSource, account: string): Settings => ({
-  ...calledAccount({ ...source, account }),
-  profile: account,
-});
-
-/**
  * Opens the accounts that some names lead to, each once, however many lead to it.
  *
- * @throws ConversationError if a setting is missing or wrong
+ * @throws ConversationError if a setting is missing or wrong, or would lead a command beside an
+ * emulator to another account
  */
 export const openAccounts = async (
   stack: OpenStack,
@@ -79,10 +69,11 @@ export const openAccounts = async (
   const named = new Map<AccountName, Settings>();
   for (const name of names) {
     const source = explicit.get(name ?? "");
-    named.set(
-      name,
-      source && name ? settingsOfProvider(source, name) : await stack.readSettings(name),
-    );
+    const settings =
+      source && name
+        ? { ...calledAccount({ ...source, account: name }), profile: name }
+        : await stack.readSettings(name);
+    named.set(name, settings);
   }
   const all: StackAccount[] = [];
   for (const alike of Map.groupBy(named, ([, { baseUrl }]) => baseUrl).values())
@@ -117,9 +108,6 @@ export const accountsIn = (document: StackExport): readonly AccountName[] => {
 const variableOf = /^CONVERSATION_(?:([A-Z][A-Z0-9_]*)_)?BASE_URL$/;
 const entryOf = /^conversation:(?:([A-Za-z][\w-]*)\.)?(\w+)$/;
 
-/** A profile as spelled in its variables. */
-const wordOf = (profile: string): string => profile.toUpperCase().replaceAll("-", "_");
-
 /**
  * The accounts that a program may use: those of the state with its explicit providers, and those
  * that have a base URL in the configuration or in the environment. Without an address, a profile
@@ -138,7 +126,10 @@ export const accountNames = (
   const inVariables = Object.entries(env).flatMap(([name, address]) => {
     const [found, word] = (address && variableOf.exec(name)) || [];
     if (!found || word === undefined) return found ? [undefined] : [];
-    return [spelled.find((profile) => wordOf(profile) === word) ?? word.toLowerCase()];
+    return [
+      spelled.find((each) => each.toUpperCase().replaceAll("-", "_") === word) ??
+        word.toLowerCase(),
+    ];
   });
   const names = new Set([
     ...accountsIn(document),

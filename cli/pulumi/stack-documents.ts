@@ -160,16 +160,13 @@ export const sealedFields = (
       : [],
   );
 
-/** The top-level field of a path. */
-const fieldAt = (path: string): string => path.split(/[.[]/)[0] ?? "";
-
 /**
  * Returns a function that hides, in reports, the value of any field that the state keeps secret.
  */
 export const veiledIn =
   (sealed: readonly string[]) =>
   (path: string, value: string): string =>
-    sealed.includes(fieldAt(path)) ? "[secret]" : value;
+    sealed.includes(path.split(/[.[]/)[0] ?? "") ? "[secret]" : value;
 
 /**
  * Converts a value from the lifecycle to the form used in a state. Pulumi encrypts the secrets in

@@ -1,5 +1,6 @@
 import { nameOnWire } from "../../provider/definition/kinds.js";
 import { type JsonObject, sameJson } from "../../provider/kernel/json.js";
+import { urnParts } from "../../provider/kernel/pulumi.js";
 import { propertiesIn } from "../../provider/lifecycle/resource.js";
 import { resources } from "../../provider/resources/index.js";
 import type { AccountName } from "../inventory/stack-accounts.js";
@@ -81,8 +82,6 @@ const shownStep = ({ op, urn, oldState, newState }: PreviewStep): readonly Rehea
 const isSummary = ({ urn = "", message }: RehearsedRun["engine"]["errors"][number]): boolean =>
   /:pulumi:pulumi:Stack::/.test(urn) && /^(update|preview|destroy|refresh) failed$/.test(message);
 
-const typeIn = (urn: string): string => urn.split("::")[2]?.split("$").at(-1) ?? "";
-
 /** A message without what Node appends for developers: the stack trace and the error's members. */
 const withoutFrames = (message: string): string =>
   message.replace(/\n[^\S\n]+at \S[\s\S]*$/, "").replace(/<ref \*\d+> /g, "");
@@ -107,7 +106,7 @@ const refusalsOf = ({ succeeded, engine, said, starts }: RehearsedRun): readonly
     return [{ operation: starts ? "run" : "preview", reason }];
   }
   return [...urns].map((urn) => {
-    const definition = definitionOfType(typeIn(urn));
+    const definition = definitionOfType(urnParts(urn).type);
     return {
       ...{ urn, ...(definition ? { kind: definition.kind } : {}), name: logicalName(urn) },
       operation: starts ? (operations.get(urn) ?? "check") : "preview",

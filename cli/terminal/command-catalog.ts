@@ -3,7 +3,7 @@ import type { Printed } from "../../provider/kernel/json.js";
 import { packageVersion } from "../../provider/kernel/package.js";
 import { type CommandSpec, exitsOf, type OptionSpec, optionName } from "../command.js";
 
-/** Shape of what `--json` prints if a command fails: `ReportedFailure` of `cli/failure.ts`. */
+/** Shape of what `--json` prints if a command fails before it has printed anything. */
 export const failureSchema = z.strictObject({
   error: z.strictObject({
     code: z

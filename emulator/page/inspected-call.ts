@@ -4,9 +4,6 @@ import { routes } from "../hub/routes.js";
 import { mask, shownMembers } from "../objects/secrets.js";
 import type { CallLog, KeptBody, ShownCall } from "../service/calls.js";
 
-const definitionOf = ({ template }: ShownCall) =>
-  resources.find(({ collection }) => collection === template.split("/")[1]);
-
 /** Signed URLs are as good as a token. */
 const withoutSigned = (body: JsonObject): JsonObject =>
   "contentUrl" in body ? { ...body, contentUrl: mask } : body;
@@ -15,7 +12,8 @@ const withoutSigned = (body: JsonObject): JsonObject =>
 const hidden = (call: ShownCall, body: unknown, isAnswer: boolean): unknown => {
   // The service's own sentences repeat no value.
   if (isAnswer && call.status >= 400) return body;
-  const definition = definitionOf(call);
+  const collection = call.template.split("/")[1];
+  const definition = resources.find((each) => each.collection === collection);
   if (!definition) {
     const isKnown = routes.some(({ template }) => template === call.template);
     return isKnown && isObject(body) ? withoutSigned(body) : undefined;

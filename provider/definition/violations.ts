@@ -309,14 +309,11 @@ export const fieldViolations = (
     ...{ path: "", kind: definition.kind, whole: definition, holderOf },
   });
 
-const present = (values: unknown, member: string): boolean =>
-  isObject(values) && values[member] !== undefined;
-
 /** The rule on its members that a value breaks, in words; undefined if it certainly breaks none. */
 const ruleIssue = (rule: MemberRule, values: unknown): string | undefined => {
   if ("atLeastOne" in rule) {
     const { atLeastOne, only } = rule;
-    const { length } = atLeastOne.filter((member) => present(values, member));
+    const { length } = atLeastOne.filter((name) => isObject(values) && values[name] !== undefined);
     if (length === 0) return `needs ${atLeastOne.join(" or ")}`;
     return only && length > 1 ? `needs only one of ${atLeastOne.join(", ")}` : undefined;
   }

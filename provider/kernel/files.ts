@@ -1,9 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-const isFolder = (path: string): boolean =>
-  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-
 /**
  * Creates a folder and any missing parents. Used instead of the Node.js function, which never
  * returns if the system reports a folder as missing although its parent exists, as Linux does below
@@ -21,7 +18,7 @@ export const makeFolders = (folder: string, mode?: number): string | undefined =
     mkdirSync(folder, { mode });
   } catch (error) {
     // Another process may have created it in the meantime.
-    if (!isFolder(folder)) throw error;
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error;
     return outermost;
   }
   return outermost ?? folder;

@@ -119,7 +119,9 @@ export const parseJson = (given: string): unknown => {
   // too.
   const suspicious = text.includes("__proto__") || text.includes("\\u");
   if (!suspicious) return JSON.parse(text);
-  const value: unknown = JSON.parse(text, withoutPrototype);
+  const value: unknown = JSON.parse(text, (key, member: unknown) =>
+    key === "__proto__" ? undefined : member,
+  );
   return /\\u[dD][89a-fA-F]/.test(text) ? wellFormed(value) : value;
 };
 
@@ -164,9 +166,6 @@ const isDeep = (text: string): boolean => {
   }
   return false;
 };
-
-const withoutPrototype = (key: string, value: unknown): unknown =>
-  key === "__proto__" ? undefined : value;
 
 /** A schema's type, read-only at every depth; describes what a command prints as JSON. */
 export type Printed<T> = unknown extends T ? T : { readonly [Name in keyof T]: Printed<T[Name]> };
