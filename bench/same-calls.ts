@@ -1,6 +1,6 @@
 /// <reference path="../provider/service/undici-parts.d.ts" />
 import Pool from "undici/lib/dispatcher/pool.js";
-import { isObject, type JsonObject } from "../provider/kernel/json.js";
+import { isObject, type JsonObject, listedObjects } from "../provider/kernel/json.js";
 
 /**
  * The least that makes the same calls as this package: one token, one list, and one POST or DELETE
@@ -68,19 +68,15 @@ const authorized = async (method: Method, path: string, body?: JsonObject): Prom
   return send(method, url, json, JSON.stringify(body));
 };
 
-const itemsOf = (body: JsonObject): readonly JsonObject[] =>
-  Object.values(body).flatMap((value) => (Array.isArray(value) ? value.filter(isObject) : []));
-
-const countOf = ({ paginationInfo }: JsonObject): number =>
-  isObject(paginationInfo) ? Number(paginationInfo.count) : 0;
-
 /** The first page as it comes; if that is not all, all of them in wide pages. */
 const readList = async (collection: string): Promise<ReadonlyMap<string, JsonObject>> => {
   let body = await authorized("GET", `/${collection}`);
   const objects = new Map<string, JsonObject>();
   for (let page = 1; ; page++) {
-    for (const item of itemsOf(body)) objects.set(String(item.id), item);
-    if (objects.size >= countOf(body)) return objects;
+    for (const item of Object.values(body).flatMap(listedObjects))
+      objects.set(String(item.id), item);
+    const { count = 0 } = Object(body.paginationInfo);
+    if (objects.size >= count) return objects;
     body = await authorized("GET", `/${collection}?$pagenum=${page}&$pagesize=75`);
   }
 };

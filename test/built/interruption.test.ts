@@ -77,9 +77,6 @@ const startUp = async (
   return { child, ended, providers };
 };
 
-const pendingOperations = (): readonly unknown[] =>
-  JSON.parse(project.state()).checkpoint.latest.pending_operations ?? [];
-
 /** Asked once during a wait: it ends at once, says that nothing was sent, and leaves a clean state. */
 const stopOnce = async (count: number, signal: NodeJS.Signals): Promise<void> => {
   const { child, ended } = await startUp(count, slow);
@@ -88,7 +85,7 @@ const stopOnce = async (count: number, signal: NodeJS.Signals): Promise<void> =>
   expect(code).not.toBe(0);
   expect(output).toContain("Nothing was sent. To continue, run the command again.");
   expect(await channels()).toHaveLength(count);
-  expect(pendingOperations()).toEqual([]);
+  expect(JSON.parse(project.state()).checkpoint.latest.pending_operations ?? []).toEqual([]);
 };
 
 /** Ctrl-C during a wait, and again at once: nothing runs on. */

@@ -57,8 +57,6 @@ const succeeds = async (args: readonly string[], environment = {}): Promise<stri
 const showsNoSecret = (): void =>
   expect(leakingFiles(join(project.folder, "shop"), [oddCanary])).toEqual([]);
 
-const set = (keys: readonly string[]) => keys.flatMap((key) => ["--secret", `${key}=any-value`]);
-
 /** Nothing changes, nothing was written, nothing is in clear. */
 const isTakenOver = async (): Promise<void> => {
   expect(writes()).toEqual([]);
@@ -137,7 +135,8 @@ test("masked secrets: the guide, command by command as it stands, and nothing ch
   expect(unset.output).toContain("Missing required configuration variable");
   expect([unset.code === 0, service.calls.length]).toEqual([false, calls]);
   const keys = [...source.matchAll(/requireSecret\(\s*"([^"]+)"/g)].map(([, key = ""]) => key);
-  await succeeds(["config", "set-all", ...set(keys)]);
+  const values = keys.flatMap((key) => ["--secret", `${key}=any-value`]);
+  await succeeds(["config", "set-all", ...values]);
   await run(filled.slice(at), "shop");
   await isTakenOver();
   await deletesOneAlone();

@@ -9,15 +9,17 @@ export interface PageCommand {
   readonly text: string;
 }
 
-const withoutComment = (line: string): string => line.replace(/(^|\s+)#\s.*$/, "").trim();
-
 const shells = ["sh", "bash", "console", "shell"];
 
 export const pageCommands: readonly PageCommand[] = blocksIn(...shells).flatMap(
   ({ page, line, code }) =>
     code
       .split("\n")
-      .map((text, place) => ({ page, line: line + place, text: withoutComment(text) }))
+      .map((text, place) => ({
+        page,
+        line: line + place,
+        text: text.replace(/(^|\s+)#\s.*$/, "").trim(),
+      }))
       .filter(({ text }) => text !== ""),
 );
 

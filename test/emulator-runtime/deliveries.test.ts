@@ -4,13 +4,10 @@ import { deliveryFailures } from "../../emulator/conversations/delivery-failures
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { roleOf } from "../support/forms.js";
 import { answering, callbackServer } from "./callback-server.js";
-import { firstMessage, type Hub, type HubOptions, hub, message } from "./hub.js";
+import { firstMessage, type HubOptions, hub, message } from "./hub.js";
 
 const outcomes = (log: readonly JsonObject[]): unknown[] =>
   log.map(({ messageId, attempt, status, error }) => [messageId, attempt, status ?? error]);
-
-const further = (hub: Hub, conversation: string, messageId: string) =>
-  hub.send(message(conversation, "customer", "text", { messageId }));
 
 test("an entry of the log says when, where, what and how it went", async () => {
   const { begin, bot, logged } = await hub();
@@ -104,7 +101,8 @@ test("200 messages of one conversation come in order, each once", async () => {
         .slice(first, first + 10)
         .map((messageId) => message(conversation, "customer", "text", { messageId })),
     );
-  for (const messageId of own.slice(100)) await further(all, conversation, messageId);
+  for (const messageId of own.slice(100))
+    await all.send(message(conversation, "customer", "text", { messageId }));
   await all.logged(201);
   expect(all.bot.messageIds).toEqual(["m-0001", ...own]);
 });

@@ -64,9 +64,6 @@ test.each<[JsonObject, number | "cut"]>([
   expect((await download()).text).toBe(content);
 });
 
-const outcomes = (log: readonly JsonObject[]): unknown[] =>
-  log.map(({ status, error }) => status ?? error);
-
 test.each<[JsonObject, number, unknown]>([
   [{ kind: "status", status: 503 }, 1, 503],
   [{ kind: "status-after-commit", status: 500 }, 2, 500],
@@ -81,7 +78,8 @@ test.each<[JsonObject, number, unknown]>([
     await all.begin();
     await all.logged(1);
     all.service.emulator.advance(1_000);
-    expect(outcomes(await all.logged(2))).toEqual([outcome, 200]);
+    const log = await all.logged(2);
+    expect(log.map(({ status, error }) => status ?? error)).toEqual([outcome, 200]);
     expect(all.bot.messageIds).toEqual(Array.from({ length: calls }, () => "m-0001"));
   },
 );

@@ -37,7 +37,6 @@ test.each(resources)(
 );
 
 const unknown = { id: "00000000-0000-4000-8000-000000000000" };
-const role = (authentication: object) => roleOf("customer", { authentication });
 const bots = (changes: object) => ({
   applications: { botConfiguration: { bots: [{ ...application, participant, ...changes }] } },
 });
@@ -48,7 +47,13 @@ const references: readonly (readonly [
   key: string,
   changes: (wrong: { id: string }) => JsonObject,
 ])[] = [
-  ["ClientApplication", "roles[0].authentication.id", (wrong) => ({ roles: [role(wrong)] })],
+  [
+    "ClientApplication",
+    "roles[0].authentication.id",
+    (wrong) => ({
+      roles: [roleOf("customer", { authentication: wrong })],
+    }),
+  ],
   ["Participant", "application.id", (wrong) => ({ application: wrong })],
   ["Orchestration", "applications.botConfiguration.bots[0].id", (wrong) => bots(wrong)],
   [

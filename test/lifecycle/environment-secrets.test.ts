@@ -28,12 +28,10 @@ const start = async (secrets: "mask" | "echo" | "omit" = "echo") => {
   hub = await emulated({ switches: { secrets } });
 };
 
-const values = (): readonly string[] => variables.map((name) => process.env[name] ?? "");
-
 /** A state in which no value of a variable stands, in no spelling of JSON. */
 const expectNoValue = (state: unknown): void => {
   const text = JSON.stringify(state);
-  for (const value of values()) {
+  for (const value of variables.map((name) => process.env[name] ?? "")) {
     expect(text).not.toContain(value);
     expect(text).not.toContain(JSON.stringify(value).slice(1, -1));
   }

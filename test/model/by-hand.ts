@@ -1,4 +1,4 @@
-type Json = Record<string, unknown>;
+import { isObject } from "../../provider/kernel/json.js";
 
 /** Where a member is: names, and places in lists. */
 type Path = readonly (string | number)[];
@@ -48,9 +48,6 @@ export const members: Readonly<Record<string, readonly Member[]>> = {
     ...common,
   ],
 };
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export const memberAt = (value: unknown, path: Path): unknown =>
   path.reduce<unknown>(

@@ -1,5 +1,6 @@
 import { type Emulator, startEmulator } from "../../emulator/index.js";
 import type { Clock } from "../../provider/kernel/clock.js";
+import { isObject } from "../../provider/kernel/json.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { connectService } from "../../provider/service/connect.js";
@@ -29,13 +30,10 @@ type Json = Record<string, unknown>;
 /** Ids that no call can be made with. */
 const odd: readonly Json[] = [{ id: 1007 }, { id: "a.b" }, {}];
 
-const isJson = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** The answer of a list with objects of others in it whose ids no call can use. */
 const withOddObjects = (response: HttpResponse): HttpResponse => {
   const body: unknown = JSON.parse(response.text);
-  if (!isJson(body) || !isJson(body.paginationInfo)) return response;
+  if (!isObject(body) || !isObject(body.paginationInfo)) return response;
   const { paginationInfo, ...lists } = body;
   const [[key, items] = []] = Object.entries(lists);
   if (key === undefined || !Array.isArray(items)) return response;

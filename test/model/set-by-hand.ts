@@ -26,9 +26,6 @@ export const nameMember = ({ definition }: LiveObject): string => {
   return field ? wireName(key, field) : key;
 };
 
-export const isPlain = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** An object as it must stay. */
 export const textOf = (object: Json): string => JSON.stringify(object);
 

@@ -6,9 +6,6 @@ import type { Door } from "../support/door.js";
 import type { ModelState, StateEntry } from "./engine.js";
 import { type Name, names, places, type StateEdit, urnOfName } from "./scenario.js";
 
-const withoutIt = (refers: readonly Name[], gone: Name): readonly Name[] =>
-  refers.filter((name) => name !== gone);
-
 /** An entry that a person can take hold of; the old half of a replacement stays where it is. */
 const free = ({ entries }: ModelState, name: Name): StateEntry | undefined => {
   const entry = entries.get(name);
@@ -29,7 +26,8 @@ export const renameIn = (state: ModelState, from: Name, to: Name): boolean => {
 
 const drop = (state: ModelState, name: Name): void => {
   state.entries.delete(name);
-  for (const each of state.entries.values()) each.refers = withoutIt(each.refers, name);
+  for (const each of state.entries.values())
+    each.refers = each.refers.filter((other) => other !== name);
   state.isEdited = true;
 };
 

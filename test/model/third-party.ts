@@ -1,5 +1,6 @@
 import { deletionOrder } from "../../provider/definition/kinds.js";
 import { bodyOf } from "../../provider/definition/wire.js";
+import { isObject } from "../../provider/kernel/json.js";
 import { markOn, readMark } from "../../provider/lifecycle/ownership.js";
 import { markText, stackMark } from "../../provider/lifecycle/resource.js";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
@@ -10,7 +11,6 @@ import { humanText, type Member, memberAt, members, withValue } from "./by-hand.
 import type { Console, Live, LiveObject } from "./console.js";
 import { type ByHand, modelResources, type Name } from "./scenario.js";
 import {
-  isPlain,
   laterMs,
   membersLeftOn,
   nameMember,
@@ -130,11 +130,11 @@ export class ThirdParty {
     const member = choice[place % choice.length];
     if (!member) return;
     if (member.isDescription) return this.#describe({ definition, id, object }, member, held);
-    const isLists = Array.isArray(member.value) || !isPlain(memberAt(object, member.path));
+    const isLists = Array.isArray(member.value) || !isObject(memberAt(object, member.path));
     if (isLists && memberAt(object, member.path) !== undefined) return;
     await this.#console.change(id, (before) => {
       const value = { ...Object(memberAt(before, member.path)), ...Object(member.value) };
-      return withValue(before, member.path, isPlain(member.value) ? value : member.value) as Json;
+      return withValue(before, member.path, isObject(member.value) ? value : member.value) as Json;
     });
     this.#note({ id, member });
   }

@@ -26,12 +26,10 @@ export interface HeldEntry {
   readonly described?: ReadonlySet<string>;
 }
 
-const stackMark = (ownership: string): string => markOf("", `${ownership}/x`).stack;
-
 export const isMarked = (states: readonly HeldEntry[], { object }: LiveObject): boolean => {
   const { mark } = readMark(object.description);
   return states.some(({ ownership, former }) =>
-    [ownership, ...former].some((each) => mark?.stack === stackMark(each)),
+    [ownership, ...former].some((each) => mark?.stack === markOf("", `${each}/x`).stack),
   );
 };
 

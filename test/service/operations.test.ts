@@ -3,14 +3,12 @@ import { resources } from "../../provider/resources/index.js";
 import { allOperations, defaultScopes } from "../../provider/service/operations.js";
 import { runtimeOperations, scopes, setUpOperations } from "../support/specification.js";
 
-const findOperation = (method: string, template: string) =>
-  allOperations().find((each) => each.method === method && each.template === template);
-
 test.each([...setUpOperations, ...runtimeOperations])(
   "$method $path is an operation with its scopes and rate",
   ({ method, path, scopes: labels, rate }) => {
     const expected = { scopes: labels.map((label) => scopes[label]), rate };
-    expect(findOperation(method, path)).toMatchObject(expected);
+    const known = allOperations().find((each) => each.method === method && each.template === path);
+    expect(known).toMatchObject(expected);
   },
 );
 

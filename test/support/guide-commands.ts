@@ -8,11 +8,9 @@ interface GuideBlock {
   readonly text: string;
 }
 
-const guideText = (guide: string): string =>
-  readFileSync(join(__dirname, "..", "..", "docs", "guides", `${guide}.md`), "utf8");
-
 export const guideBlocks = (guide: string): readonly GuideBlock[] => {
-  const page = guideText(guide);
+  const folder = join(__dirname, "..", "..", "docs", "guides");
+  const page = readFileSync(join(folder, `${guide}.md`), "utf8");
   return [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = "", text = ""]) => ({
     language,
     text,

@@ -20,8 +20,6 @@ const oddNames = [
   "__proto__",
 ];
 
-const letters = (place: number): string => String.fromCharCode(97 + (place % 26));
-
 export const oddId = (kind: number, place: number): string =>
   `${String(kind).repeat(8)}-0000-4000-8000-${String(place).padStart(12, "0")}`;
 
@@ -31,7 +29,9 @@ const times = (place: number) => ({
 });
 
 const named = (place: number): string =>
-  place < oddNames.length ? (oddNames[place] ?? "") : `object ${letters(place)} ${place}`;
+  place < oddNames.length
+    ? (oddNames[place] ?? "")
+    : `object ${"abcdefghijklmnopqrstuvwxyz"[place % 26]} ${place}`;
 
 const authentications = (count: number) =>
   Array.from({ length: count }, (_, place) => ({

@@ -228,7 +228,7 @@ class ReplayStack {
     const environment = step.type === "up" ? { DECLARED: declaration(step, this.#name) } : {};
     const options = [
       ...this.#replaced(step, state),
-      ...previewOf(step),
+      ...(step.type === "up" && step.preview ? [] : ["--skip-preview"]),
       ...this.#only(step, state),
     ];
     const { child, ended } = this.#project.start(
@@ -396,9 +396,6 @@ const readReplayState = (text: string): ReplayState => {
     isEmpty: all.length === 0,
   };
 };
-
-const previewOf = (step: EngineStep): readonly string[] =>
-  step.type === "up" && step.preview ? [] : ["--skip-preview"];
 
 /** Both stacks of a history under the real engine: a state each, and for moves a name each. */
 class ReplayStacks implements Stacks {

@@ -1,3 +1,5 @@
+import { isObject } from "../../provider/kernel/json.js";
+
 import type { Fact, Members } from "../definition/vendor-facts.js";
 
 /**
@@ -53,9 +55,6 @@ export const list =
       return [`${at} must be a list of ${min} to ${max} items`];
     return value.flatMap((item, place) => of(item, `${at}[${place}]`));
   };
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** These members and no others. After a name: `!`, required. */
 export const object = (members: Readonly<Record<string, Check>>): Check => {

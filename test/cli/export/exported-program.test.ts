@@ -101,14 +101,12 @@ const resourceOf = (node: ts.Expression, scope: Scope): ReadResource => {
   return { kind, name: textOf(name), id: textOf(second), args: {} };
 };
 
-const isSettings = (name: string): boolean => name === "config" || name === "secrets";
-
 const readStatement = (statement: ts.Statement, scope: Scope): readonly ReadResource[] => {
   if (ts.isImportDeclaration(statement)) return [];
   if (ts.isExpressionStatement(statement)) return [resourceOf(statement.expression, scope)];
   if (!ts.isVariableStatement(statement)) throw new Error(`no resource: ${statement.getText()}`);
   return statement.declarationList.declarations.flatMap(({ name, initializer }) => {
-    if (isSettings(name.getText())) return [];
+    if (["config", "secrets"].includes(name.getText())) return [];
     if (!initializer || scope.has(name.getText())) throw new Error(`twice: ${name.getText()}`);
     const resource = resourceOf(initializer, scope);
     scope.set(name.getText(), resource);

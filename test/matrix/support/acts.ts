@@ -28,13 +28,11 @@ const oneObject = async (stage: Stage, id: unknown, displayName: string): Promis
   ]);
 };
 
-const idOf = (result: unknown): unknown => (result as Json | undefined)?.id;
-
 const creation = (on: string): Act => ({
   on,
   needs: "nothing",
   perform: (stage) => create(stage),
-  proven: (stage, result) => oneObject(stage, idOf(result), "Kiosk"),
+  proven: (stage, result) => oneObject(stage, (result as Json | undefined)?.id, "Kiosk"),
 });
 
 const reading = (on: string, properties: (entry: Entry) => Json): Act => ({
