@@ -1,9 +1,8 @@
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
-
-type Json = Record<string, unknown>;
 
 /** A library of components: two types of them, each with a bot of the same logical name. */
 const library = `

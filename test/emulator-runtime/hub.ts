@@ -1,11 +1,9 @@
 import { setImmediate as tick } from "node:timers/promises";
 import type { EmulatorOptions } from "../../emulator/index.js";
-import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { isObject, type JsonObject as Json } from "../../provider/kernel/json.js";
 import { kindOf, type Reply, type Running, running } from "../emulator/running.js";
 import { roleOf } from "../support/forms.js";
 import { type CallbackServer, callbackServer } from "./callback-server.js";
-
-type Json = JsonObject;
 
 type HubObject =
   | "customer"

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { naturalKey } from "../../provider/definition/kinds.js";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";
 import { resources } from "../../provider/resources/index.js";
@@ -9,8 +10,6 @@ import { handedBack } from "../support/door.js";
 import { asBody, owned } from "../support/emulated.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
 import { kiosk, oauth2, stepsOn } from "./steps.js";
-
-type Json = Record<string, unknown>;
 
 let hub: Bent;
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { channel as channelDefinition } from "../../provider/resources/channel.js";
 import { handedBack } from "../support/door.js";
 import { asBody, type Emulated, emulated, owned } from "../support/emulated.js";
@@ -157,8 +158,6 @@ test("a new resource does not take the object of one that was renamed", async ()
   );
   expect((await hub.objects("channels")).map((object) => object.id)).toEqual([id]);
 });
-
-type Json = Record<string, unknown>;
 
 const full = () =>
   kiosk({

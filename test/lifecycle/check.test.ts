@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { naturalKey, referencesOf } from "../../provider/definition/kinds.js";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { unknownValue } from "../../provider/kernel/pulumi.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun } from "../../provider/lifecycle/run.js";
@@ -11,8 +12,6 @@ import { type Emulated, emulated, owned } from "../support/emulated.js";
 import { changedAt, placesIn } from "../support/json-places.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
 import { kiosk, oauth2, stepsOn } from "./steps.js";
-
-type Json = Record<string, unknown>;
 
 let hub: Emulated;
 

@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { naturalKey } from "../../provider/definition/kinds.js";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { kindOf } from "../emulator/running.js";
 import { asBody, type Emulated, emulated, type Held } from "../support/emulated.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
 import { kiosk, stepsOn } from "./steps.js";
-
-type Json = Record<string, unknown>;
 
 let hub: Emulated;
 

@@ -1,11 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { JsonObject } from "../../provider/kernel/json.js";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { fromEnv } from "../../sdk/index.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
 import { roleOf } from "../support/forms.js";
 import { basicInputs, kiosk, stepsOn } from "./steps.js";
-
-type Json = Record<string, unknown>;
 
 const variables = ["FROM_ENV_ONE", "FROM_ENV_TWO"] as const;
 const one = fromEnv("FROM_ENV_ONE", { version: 1 });
@@ -91,7 +89,7 @@ test.each<[string, string, () => Json, (object: Json) => unknown, unknown]>([
     expect(found(object ?? {})).toEqual(expected);
     expectNoValue(state);
     hub.nextRun();
-    const read = await hub.of(kind).read(id, state as JsonObject);
+    const read = await hub.of(kind).read(id, state as Json);
     expectNoValue(read);
     expect(await hub.of(kind).diff(id, state, await checked(kind, inputs()))).toEqual({
       changes: false,

@@ -1,9 +1,9 @@
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { owned } from "../support/emulated.js";
 import { bound } from "../support/forms.js";
 import type { stepsOn } from "./steps.js";
 
-type Json = Record<string, unknown>;
 type Steps = ReturnType<typeof stepsOn>;
 
 /** A made resource, and the inputs it was made of. */

@@ -1,13 +1,12 @@
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { channel } from "../../provider/resources/channel.js";
 import { type Bent, bent } from "../support/bent.js";
 import { handedBack } from "../support/door.js";
 import { owned } from "../support/emulated.js";
 import { oneOfEach } from "./one-of-each.js";
 import { kiosk, stepsOn } from "./steps.js";
-
-type Json = Record<string, unknown>;
 
 let hub: Bent;
 afterEach(() => hub.stop());

@@ -1,13 +1,12 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { wireName } from "../../provider/definition/fields.js";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { type Bent, bent } from "../support/bent.js";
 import { handedBack } from "../support/door.js";
 import { asBody } from "../support/emulated.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
 import { kiosk, stepsOn } from "./steps.js";
-
-type Json = Record<string, unknown>;
 
 let hub: Bent;
 afterEach(() => hub.stop());

@@ -1,8 +1,7 @@
 import { expect } from "vitest";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { handedBack } from "../support/door.js";
 import { type Emulated, owned } from "../support/emulated.js";
-
-type Json = Record<string, unknown>;
 
 export const kiosk = (more: Json = {}) =>
   owned("kiosk", { type: "custom.kiosk", displayName: "Kiosk", icon: "aVZC", ...more });

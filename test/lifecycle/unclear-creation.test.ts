@@ -1,11 +1,10 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { channel } from "../../provider/resources/channel.js";
 import { orchestration } from "../../provider/resources/orchestration.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
 import { stepsOn } from "./steps.js";
-
-type Json = Record<string, unknown>;
 
 let hub: Emulated;
 afterEach(() => hub.stop());

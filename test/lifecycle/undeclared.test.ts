@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
@@ -6,8 +7,6 @@ import { asBody, type Emulated, emulated, owned } from "../support/emulated.js";
 import { roleOf } from "../support/forms.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
 import { kiosk, stepsOn } from "./steps.js";
-
-type Json = Record<string, unknown>;
 
 let hub: Emulated;
 afterEach(() => hub.stop());

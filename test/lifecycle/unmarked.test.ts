@@ -1,13 +1,12 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { naturalKey } from "../../provider/definition/kinds.js";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { markFor, markOf, markText } from "../../provider/lifecycle/resource.js";
 import { channel } from "../../provider/resources/channel.js";
 import { resources } from "../../provider/resources/index.js";
 import { asBody, type Emulated, emulated, type Held } from "../support/emulated.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
 import { kiosk, stepsOn } from "./steps.js";
-
-type Json = Record<string, unknown>;
 
 let hub: Emulated;
 

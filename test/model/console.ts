@@ -1,7 +1,6 @@
 import type { Definition } from "../../provider/definition/define.js";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
-
-type Json = Record<string, unknown>;
 
 /** An object as the service keeps it, secrets in clear. */
 export interface LiveObject {

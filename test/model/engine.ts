@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { autoName } from "../../provider/definition/automatic-name.js";
 import { setUpOrder } from "../../provider/definition/kinds.js";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { ownerOf } from "../../provider/kernel/pulumi.js";
 import type { Run } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
@@ -9,8 +10,6 @@ import { type Hooks, type ModelResource, modelResources, type Name, partsOf } fr
 import type { EngineUp } from "./stacks.js";
 import { renameIn } from "./state-edits.js";
 import { declaredInputs } from "./values.js";
-
-type Json = Record<string, unknown>;
 
 export interface StateEntry {
   readonly name: Name;

@@ -1,6 +1,6 @@
 import { type Emulator, startEmulator } from "../../emulator/index.js";
 import type { Clock } from "../../provider/kernel/clock.js";
-import { isObject } from "../../provider/kernel/json.js";
+import { isObject, type JsonObject as Json } from "../../provider/kernel/json.js";
 import { createRun, type Run } from "../../provider/lifecycle/run.js";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { connectService } from "../../provider/service/connect.js";
@@ -24,8 +24,6 @@ import type { EngineStep, RunEnding, Stacks, Took } from "./stacks.js";
 import { editStates, sightOf } from "./state-edits.js";
 import { ThirdParty } from "./third-party.js";
 import type { HeldEntry } from "./verdict.js";
-
-type Json = Record<string, unknown>;
 
 /** Ids that no call can be made with. */
 const odd: readonly Json[] = [{ id: 1007 }, { id: "a.b" }, {}];

@@ -1,10 +1,9 @@
 import { wireName } from "../../provider/definition/fields.js";
 import { naturalKey } from "../../provider/definition/kinds.js";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { humanText, type Member } from "./by-hand.js";
 import type { LiveObject } from "./console.js";
 import type { HeldEntry } from "./verdict.js";
-
-type Json = Record<string, unknown>;
 
 /** An object of a person, which only an adoption may change. */
 export interface Own {

@@ -1,6 +1,6 @@
 import { deletionOrder } from "../../provider/definition/kinds.js";
 import { bodyOf } from "../../provider/definition/wire.js";
-import { isObject } from "../../provider/kernel/json.js";
+import { isObject, type JsonObject as Json } from "../../provider/kernel/json.js";
 import { markOn, readMark } from "../../provider/lifecycle/ownership.js";
 import { markText, stackMark } from "../../provider/lifecycle/resource.js";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
@@ -20,8 +20,6 @@ import {
 } from "./set-by-hand.js";
 import { declaredInputs } from "./values.js";
 import type { HeldEntry } from "./verdict.js";
-
-type Json = Record<string, unknown>;
 
 /** Somebody with the service's own console: sees everything, and changes what is not theirs. */
 export class ThirdParty {

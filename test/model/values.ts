@@ -1,7 +1,6 @@
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { markFor, markOf, markText } from "../../provider/lifecycle/resource.js";
 import { isPlace, type ModelResource, modelResources, type Name } from "./scenario.js";
-
-type Json = Record<string, unknown>;
 
 /** Longest description of all kinds. */
 const longest = 1023;

@@ -1,4 +1,5 @@
 import { bodyOf } from "../../provider/definition/wire.js";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { readMark } from "../../provider/lifecycle/ownership.js";
 import { markOf } from "../../provider/lifecycle/resource.js";
 import type { Settings } from "../../provider/service/settings.js";
@@ -7,8 +8,6 @@ import type { Live, LiveObject } from "./console.js";
 import { type ModelResource, type ModelSetting, modelResources, type Name } from "./scenario.js";
 import type { SetMember } from "./set-by-hand.js";
 import { declaredInputs, descriptionOf, nameAtService, optionalPlaces } from "./values.js";
-
-type Json = Record<string, unknown>;
 
 /** What the state of a stack holds. */
 export interface HeldEntry {

@@ -1,6 +1,7 @@
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator/index.js";
 import type { Clock } from "../../provider/kernel/clock.js";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { typeToken, urnOf } from "../../provider/kernel/pulumi.js";
 import type { Lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun, type ObjectHolders } from "../../provider/lifecycle/run.js";
@@ -11,8 +12,6 @@ import { readSettings, type Settings } from "../../provider/service/settings.js"
 import { kindOf } from "../emulator/running.js";
 import { doorOfTests, lifecycleThrough } from "./door.js";
 import { EmulatorControl } from "./emulator-control.js";
-
-type Json = Record<string, unknown>;
 
 /** The emulator, and the real life cycle on the real client in front of it. */
 export interface Emulated extends Pick<EmulatorControl, "control" | "faults"> {

@@ -1,6 +1,5 @@
 import type { Emulator } from "../../emulator/index.js";
-
-type Json = Record<string, unknown>;
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 
 export interface HubObject extends Json {
   readonly id: string;

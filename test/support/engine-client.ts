@@ -7,6 +7,7 @@ import type {
   ReadResponse,
   UpdateResponse,
 } from "@pulumi/pulumi/proto/provider_pb.js";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import {
   Empty,
   grpc,
@@ -15,8 +16,6 @@ import {
   valuesOf,
 } from "../../provider/plugin/protocol.js";
 import { requestOf } from "./engine-requests.js";
-
-type Json = Record<string, unknown>;
 
 /** What a call answered; `error` where it failed. */
 export interface Reply {

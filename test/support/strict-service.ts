@@ -2,11 +2,10 @@ import { randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
+import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { closeServer, listenHere, originOf } from "./loopback-server.js";
 import { listKeys, scopes } from "./specification.js";
 import { wireOperations } from "./wire-table.js";
-
-type Json = Record<string, unknown>;
 
 /** What happens to the answer of a call that the service has carried out. */
 type SpoiledAnswer = "cut off" | "500" | "truncated";

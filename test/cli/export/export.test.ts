@@ -3,11 +3,10 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { writeNewFiles } from "../../../cli/export/export-folder.js";
 import { exportReport } from "../../../cli/export/run-export.js";
+import type { JsonObject as Json } from "../../../provider/kernel/json.js";
 import { oddAccount, oddCanary, oddId } from "../../support/odd-account.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { exportSandbox, withMarkedChannel } from "./exported.js";
-
-type Json = Record<string, unknown>;
 
 test("two exports have the same files, and hold no secret", async () => {
   for (const secrets of ["echo", "mask", "omit"] as const) {

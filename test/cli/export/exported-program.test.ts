@@ -17,7 +17,7 @@ import {
 import { quotedText } from "../../../cli/export/source-text.js";
 import { importFileText } from "../../../cli/import/import-entries.js";
 import { objectInputs } from "../../../cli/inventory/object-inputs.js";
-import { isObject } from "../../../provider/kernel/json.js";
+import { isObject, type JsonObject as Json } from "../../../provider/kernel/json.js";
 import { undisclosed } from "../../../provider/kernel/pulumi.js";
 import { lifecycle } from "../../../provider/lifecycle/index.js";
 import { createRun } from "../../../provider/lifecycle/run.js";
@@ -31,8 +31,6 @@ import {
   randomSelection,
 } from "../../support/random-account.js";
 import { virtualProgram } from "../../support/virtual-program.js";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** A resource that the source of a program declares or looks up. */
 interface ReadResource {

@@ -1,3 +1,4 @@
+import type { JsonObject as Json } from "../../../provider/kernel/json.js";
 import { contentTypeOf } from "../../../provider/resources/content-types.js";
 import type { Reply, Running } from "../../emulator/running.js";
 import { message } from "../../emulator-runtime/hub.js";
@@ -35,8 +36,6 @@ export const hugeAccount: SampleSize = {
   conversations: 500,
   messages: 40,
 };
-
-type Json = Readonly<Record<string, unknown>>;
 
 const time = "2026-11-22T09:00:00.000Z";
 const idOf = (kind: number, place: number): string =>

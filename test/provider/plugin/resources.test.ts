@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type Emulator, startEmulator } from "../../../emulator/index.js";
 import { autoName } from "../../../provider/definition/automatic-name.js";
+import type { JsonObject as Json } from "../../../provider/kernel/json.js";
 import { undisclosed, unknownValue } from "../../../provider/kernel/pulumi.js";
 import { unlimitedBurst } from "../../../provider/pacing/pacer.js";
 import { EmulatorControl } from "../../support/emulator-control.js";
@@ -43,8 +44,6 @@ beforeEach(async () => {
   await nextRun();
 });
 afterAll(() => plugin[Symbol.asyncDispose]());
-
-type Json = Record<string, unknown>;
 
 const checked = async (name: string, inputs: Json, olds: Json = {}, kind = "Channel") => {
   const reply = await plugin.check(urn(kind, name), olds, inputs);
