@@ -22,7 +22,7 @@ try {
   const message = error instanceof Error ? error.message : String(error);
   console.error(message);
   process.exitCode = 1;
-  // What `reportedFailure` of failure.ts gives, which such a Node could not load.
+  // What `reportedFailure` of program.ts gives, which such a Node could not load.
   if (isConversationError(error) && process.argv.includes("--json")) {
     const failure = {
       code: error.code,

@@ -1,3 +1,5 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import {
   type Policies,
   type PolicyResource,
@@ -6,14 +8,98 @@ import {
   validateResourceOfType,
 } from "@pulumi/policy";
 import { textsIn, valuesIn } from "../../provider/definition/fields.js";
-import { isObject } from "../../provider/kernel/json.js";
-import { kindOfToken, withEnvironmentSecrets } from "../../provider/kernel/pulumi.js";
+import { filledTexts, isObject } from "../../provider/kernel/json.js";
+import { docsLink } from "../../provider/kernel/package.js";
+import { kindOfToken, pluginToken, withEnvironmentSecrets } from "../../provider/kernel/pulumi.js";
 import { resources as definitions } from "../../provider/resources/index.js";
 import { isLoopback } from "../../provider/service/addresses.js";
 import { settingTable } from "../../provider/service/settings.js";
 import { Account, Authentication, ClientApplication } from "../resources.js";
-import { classFor, knownItems, policyNotes, shownValue, whereKnown } from "./policy-parts.js";
-import { type StackFile, stackFileIn } from "./stack-file.js";
+
+/** Returns a policy's metadata, with a link to its section in docs/policies.md. */
+const policyNotes = (
+  name: string,
+  displayName: string,
+  description: string,
+  remediationSteps: string,
+) => ({
+  name,
+  displayName,
+  description,
+  remediationSteps,
+  enforcementLevel: "advisory" as const,
+  url: docsLink(`policies.md#${name}`),
+  tags: ["conversation"],
+});
+
+/** Reads a value; returns undefined instead of throwing if the value is unknown in a preview. */
+const whereKnown = <T>(read: () => T): T | undefined => {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Error && error.constructor.name === "UnknownValueError") return undefined;
+    throw error;
+  }
+};
+
+/** A resource's value for a report, hidden if the program marks something of the resource as secret. */
+const shownValue = ({ props }: Pick<PolicyResource, "props">, value: string): string =>
+  whereKnown(() => filledTexts(props.markedSecrets)) ? "[secret]" : value;
+
+/** Returns the items in a list that are known in a preview; none if the list itself is unknown. */
+const knownItems = <T>(read: () => readonly T[] | undefined): readonly T[] => {
+  const list = whereKnown(read) ?? [];
+  const places = Array.from({ length: whereKnown(() => list.length) ?? 0 }, (_, place) => place);
+  return places.flatMap((place) => whereKnown(() => list[place]) ?? []);
+};
+
+/**
+ * Returns a class for checking a resource's type: the given class, with the plugin's type token if
+ * the resource comes from the plugin. Policies use only the type token.
+ */
+const classFor = <C extends { readonly __pulumiType: string }>(
+  { type }: Pick<PolicyResource, "type">,
+  of: C,
+): C => {
+  const value = pluginToken(kindOfToken(of.__pulumiType) ?? "");
+  return type === value ? Object.create(of, { __pulumiType: { value } }) : of;
+};
+
+/** The name and text of a stack's configuration file. */
+interface StackFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+const projectFolder = (folder: string): string | undefined => {
+  if (["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"].some((name) => existsSync(join(folder, name))))
+    return folder;
+  const parent = dirname(folder);
+  return parent === folder ? undefined : projectFolder(parent);
+};
+
+/** Where the project says that the files of its stacks are. */
+const stackFolder = (folder: string): string => {
+  const project = readdirSync(folder).find((name) => /^Pulumi\.(ya?ml|json)$/.test(name));
+  const text = project ? readFileSync(join(folder, project), "utf8") : "";
+  const line = text.split("\n").find((each) => /^\s*"?stackConfigDir"?\s*:/.test(each)) ?? "";
+  const value = line.slice(line.indexOf(":") + 1).trim();
+  const named = value.replace(/,$/, "").replaceAll(/["']/g, "").trim();
+  return named ? join(folder, named) : folder;
+};
+
+/**
+ * Returns a stack's configuration file from the project in a folder or the nearest folder above it;
+ * undefined if there is none.
+ */
+const stackFileIn = (folder: string, stack: string): StackFile | undefined => {
+  const project = projectFolder(folder);
+  if (project === undefined) return undefined;
+  const names = ["yaml", "yml", "json"].map((type) => `Pulumi.${stack}.${type}`);
+  const name = names.find((one) => existsSync(join(stackFolder(project), one)));
+  if (name === undefined) return undefined;
+  return { name, text: readFileSync(join(stackFolder(project), name), "utf8") };
+};
 
 /**
  * `account-protected`: accounts have the `protect` option, so that no run deletes them by mistake.

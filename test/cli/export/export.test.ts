@@ -1,8 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { writeNewFiles } from "../../../cli/export/export-folder.js";
-import { exportReport } from "../../../cli/export/run-export.js";
+import { exportReport, writeNewFiles } from "../../../cli/export/run-export.js";
 import type { JsonObject as Json } from "../../../provider/kernel/json.js";
 import { oddAccount, oddCanary, oddId } from "../../support/odd-account.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
