@@ -62,7 +62,14 @@ export const negatedOption = (
   ...{ doc, isNegated: true, fallback: true },
 });
 
-export const textOption = (value: string, doc: string): OptionSpec<string> => ({ value, doc });
+/** An option with any text. A shell makes an empty one of a variable that is not set. */
+export const textOption = (value: string, doc: string): OptionSpec<string> => ({
+  ...{ value, doc },
+  parse: (text) => {
+    if (text !== "") return text;
+    throw new Error("It is empty.");
+  },
+});
 
 /** An option with several words, as `<what...>`, or with one, that may be repeated. */
 export const textsOption = (value: string, doc: string): OptionSpec<readonly string[]> =>

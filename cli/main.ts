@@ -4,10 +4,13 @@ import { isConversationError } from "../provider/kernel/errors.js";
 import { assertNode } from "../provider/kernel/node-version.js";
 
 const start = async (): Promise<void> => {
-  // The reader of the output, such as `head`, is gone: nobody is left to report to.
   for (const stream of [process.stdout, process.stderr])
-    stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
+    stream.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+      // The reader of the output, such as `head`, is gone: nobody is left to report to.
+      if (code === "EPIPE") return;
+      if (stream === process.stdout)
+        process.stderr.write(`error: Cannot write the output: ${message}\n`);
+      process.exit(1);
     });
   const { runProgram } = await import("./program.js");
   process.exitCode = await runProgram(process.argv.slice(2));

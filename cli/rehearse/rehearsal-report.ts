@@ -62,7 +62,7 @@ const headline = ({ operation, project, stack, outcome }: Rehearsal): string => 
   const { passes, refusals, steps, calls, totalSeconds } = outcome;
   if (!passes)
     return refusals.some((each) => each.operation === "preview")
-      ? `the preview of ${what} will fail.`
+      ? `The preview of ${what} will fail.`
       : `${what} will fail: ${withCount(refusals.length, "step")} will be refused.`;
   const made = `${withCount(steps.length, "change")}, ${withCount(calls.length, "call")}`;
   return `${what} will succeed: ${made}, about ${durationText(totalSeconds * 1000)}.`;

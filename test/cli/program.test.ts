@@ -25,6 +25,7 @@ test.each([
   [["doctor", "--jsn"], "unknown option '--jsn'\n(Did you mean --json?)"],
   [["doctor", "now"], "too many arguments"],
   [["doctor", "--stack"], "argument missing"],
+  [["orphans", "--delete", "--stack", ""], "'--stack <name>' argument '' is invalid. It is empty."],
 ])("%j is refused with exit code 2", async (args, message) => {
   const { code, out, err } = await run(...args);
   expect(code).toBe(2);
