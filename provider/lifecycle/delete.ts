@@ -134,7 +134,7 @@ const isMovedAway = async (
 const unreadableState = (): ConversationError =>
   new ConversationError(
     "SETTINGS_INVALID",
-    "the provider cannot read the state with the pulumi on the PATH, so it cannot make sure that no other resource now has the object. Nothing was deleted. Put pulumi on the PATH, make sure that pulumi stack ls succeeds in the project's folder, and run the command again.",
+    "the provider cannot read the state with the pulumi on the PATH, so it cannot make sure that no other resource now has the object. Nothing was deleted. Put pulumi on the PATH, make sure that pulumi stack ls succeeds in the program's folder (if Pulumi.yaml is not in or above it, set PULUMI_BACKEND_URL), and run the command again.",
   );
 
 /**

@@ -91,7 +91,9 @@ test("what a program that cannot be seen may be replacing is not deleted without
   const { id, state } = await make("Channel", kiosk());
   const session = async () => ({ service: hub.service, settings: settingsOf(hub.emulator) });
   const run = createRun(session, { hidesReplacements: async () => true });
-  await expect(lifecycle(channel, run).delete(id, state)).rejects.toThrow("Nothing was deleted.");
+  await expect(lifecycle(channel, run).delete(id, state)).rejects.toThrow(
+    "Nothing was deleted. Put pulumi on the PATH, make sure that pulumi stack ls succeeds in the program's folder (if Pulumi.yaml is not in or above it, set PULUMI_BACKEND_URL)",
+  );
   expect(await hub.objects("channels")).toHaveLength(1);
 });
 
