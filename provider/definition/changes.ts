@@ -17,9 +17,12 @@ export interface FieldChange {
   readonly to?: string;
 }
 
-/** Returns a change as one line, such as `active: true → false`. */
-export const changeText = ({ path, from = "(not set)", to = "(not set)" }: FieldChange): string =>
-  `${path}: ${from} → ${to}`;
+/**
+ * Returns a change as one line, such as `active (was true)`. Pulumi itself shows the new value: a
+ * transform may have made it secret, and Pulumi keeps that from dynamic providers.
+ */
+export const changeText = ({ path, from = "not set" }: FieldChange): string =>
+  `${path} (was ${from})`;
 
 const longest = 60;
 
