@@ -162,10 +162,11 @@ export interface Lookup {
 /** Marks the arguments of a look-up, which registers nothing with the stack's ownership. */
 const looksUp = Symbol("looks up");
 
-type Parents = ReturnType<typeof parentTypes>;
-
 /** `<project>/<stack>/<random>/<logical name>`, the name preceded by the types of its parents. */
-const stackOwner = (name: string, parents: Parents): pulumi.Output<string> => {
+const stackOwner = (
+  name: string,
+  parents: ReturnType<typeof parentTypes>,
+): pulumi.Output<string> => {
   const { id } = stackOwnership();
   // Most have no parent that counts: every output costs promises and a look at the stack trace.
   if (typeof parents === "string") return id.apply((of) => ownerOf(of, parents, name));

@@ -177,19 +177,14 @@ export interface PlannedResource extends ResourceNames {
   readonly object: ObjectInputs;
 }
 
-/** A selected object that no program can declare, with the reason. */
-interface SkippedObject {
-  readonly object: ObjectInputs;
-  readonly reason: string;
-}
-
 /** What a program does with each object of an account. */
 export interface ProgramPlan {
   /** In the order in which an account is set up. */
   readonly declared: readonly PlannedResource[];
   /** Objects that the declared ones refer to and the program does not declare. */
   readonly lookedUp: readonly PlannedResource[];
-  readonly skipped: readonly SkippedObject[];
+  /** Selected objects that no program can declare, with the reason. */
+  readonly skipped: readonly { readonly object: ObjectInputs; readonly reason: string }[];
   readonly find: (kind: string, id: string) => PlannedResource | undefined;
 }
 

@@ -85,8 +85,6 @@ export interface InitOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-type NewProject = Printed<z.output<typeof newProjectSchema>>;
-
 /** A project name derived from the folder's. */
 const nameFor = (folder: string): string =>
   basename(folder)
@@ -145,7 +143,9 @@ const findPulumi = ({ env, progress }: InitOptions): readonly string[] => {
  *
  * @throws CommandFailure if an option is wrong, the folder is not empty, or the person stops
  */
-export const runInit = async (options: InitOptions): Promise<NewProject> => {
+export const runInit = async (
+  options: InitOptions,
+): Promise<Printed<z.output<typeof newProjectSchema>>> => {
   const { env, progress, pipeline = "none" } = options;
   const { description = "A conversation account of the messaging hub" } = options;
   const folder = resolve(options.folder);

@@ -9,7 +9,7 @@ import type { Settings } from "../../provider/service/settings.js";
 import { configuredAccount, readStackConfig } from "../pulumi/project-files.js";
 import { withCount } from "../terminal/columns.js";
 import type { Progress } from "../terminal/progress.js";
-import { type ObjectInputs, objectInputs } from "./object-inputs.js";
+import { objectInputs } from "./object-inputs.js";
 import { unreadPart } from "./open-stack.js";
 import { type AccountReading, readAccount, unreadAmong } from "./read-account.js";
 
@@ -116,16 +116,6 @@ export interface AccountOptions {
   readonly clock?: Clock;
 }
 
-/** An account in a program's terms. */
-interface AccountInputs {
-  readonly settings: Settings;
-  readonly reading: AccountReading;
-  /** In the order in which an account is set up. */
-  readonly objects: readonly ObjectInputs[];
-  /** Sentences about what is missing, and why. */
-  readonly notes: readonly string[];
-}
-
 /**
  * The settings of the account.
  *
@@ -158,7 +148,7 @@ export const readingNotes = ({ kinds, consistent }: AccountReading): readonly st
  * Reads a whole account, with list calls only, in a program's terms. @throws ConversationError as
  * `readAccount`
  */
-export const readAccountInputs = async (options: AccountOptions): Promise<AccountInputs> => {
+export const readAccountInputs = async (options: AccountOptions) => {
   const { env = process.env, progress, signal, clock } = options;
   const settings = await accountSettings(options);
   const step = progress?.step("Reading the account");

@@ -54,13 +54,6 @@ export const ownCacheFolder = (env: NodeJS.ProcessEnv): string => {
   return folder;
 };
 
-/** A folder that only this user can read. */
-interface PrivateFolder {
-  readonly folder: string;
-  /** Removes the folder and its contents. */
-  readonly remove: () => void;
-}
-
 /** Something that is just ending may still be writing into it; the next process removes it. */
 const removeIfPossible = (folder: string): void => {
   try {
@@ -86,12 +79,12 @@ const removeAbandoned = (parent: string, start: string): void => {
 };
 
 /**
- * Creates a private folder in the system's temporary folder. It is removed when you call `remove`
+ * Creates a folder that only this user can read in the system's temporary folder. It is removed when you call `remove`
  * or when this process ends; after SIGKILL, the next call with the same prefix removes it.
  *
  * @param prefix start of the name, before the name of this machine and the ID of this process
  */
-export const privateFolder = (prefix: string): PrivateFolder => {
+export const privateFolder = (prefix: string) => {
   const start = `${prefix}${hostname()}-`;
   removeAbandoned(tmpdir(), start);
   const folder = mkdtempSync(join(tmpdir(), `${start}${process.pid}-`));
@@ -99,7 +92,7 @@ export const privateFolder = (prefix: string): PrivateFolder => {
   process.once("exit", leave);
   return {
     folder,
-    remove: () => {
+    remove: (): void => {
       process.off("exit", leave);
       leave();
     },

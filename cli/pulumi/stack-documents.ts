@@ -191,15 +191,8 @@ export const openedValues = (given: JsonObject | undefined): JsonObject => {
 export const definitionOfType = (type: string): Definition | undefined =>
   resources.find(({ kind }) => kindOfToken(type) === kind);
 
-/** A resource of a stack that represents an object. */
-interface HeldObject {
-  readonly definition: Definition;
-  readonly id: string;
-  readonly resource: StateResource;
-}
-
 /** Returns the resources that represent an object: no lookups, and none that will be deleted. */
-export const heldObjects = (all: readonly StateResource[]): readonly HeldObject[] =>
+export const heldObjects = (all: readonly StateResource[]) =>
   all.flatMap((resource) => {
     const { type, id, external, delete: leaving } = resource;
     const definition = definitionOfType(type);

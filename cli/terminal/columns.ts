@@ -206,18 +206,13 @@ export const foldedLines = (title: string, lines: readonly string[]): readonly s
 export const shellWord = (text: string): string =>
   /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-/** A stream that may be a terminal. */
-interface MaybeTerminal {
-  readonly isTTY?: boolean;
-}
-
 /**
  * Whether to use colors on a stream. NO_COLOR disables them (no-color.org). Otherwise, FORCE_COLOR
  * enables them or, if `0` or `false`, disables them. By default, every terminal except a dumb one
  * has colors.
  */
 export const wantsColour = (
-  { isTTY }: MaybeTerminal,
+  { isTTY }: { readonly isTTY?: boolean },
   { NO_COLOR, FORCE_COLOR, TERM }: NodeJS.ProcessEnv = process.env,
 ): boolean => {
   if (NO_COLOR) return false;

@@ -57,8 +57,6 @@ export const catalogSchema = z.strictObject({
 });
 
 type Catalog = Printed<z.output<typeof catalogSchema>>;
-type CatalogCommand = Catalog["commands"][number];
-
 const optionOf = ([key, spec]: readonly [string, OptionSpec<unknown>]) => {
   const { doc, value, choices, fallback, environment, isNegated, isRequired } = spec;
   return {
@@ -79,7 +77,7 @@ export const schemaOf = async ({ uses }: CommandSpec): Promise<z.ZodType> => {
   return only && others.length === 0 ? only : z.union(schemas);
 };
 
-const commandOf = async (spec: CommandSpec): Promise<CatalogCommand> => ({
+const commandOf = async (spec: CommandSpec): Promise<Catalog["commands"][number]> => ({
   name: spec.name,
   summary: spec.summary,
   description: spec.description,

@@ -38,21 +38,14 @@ const load = (service: EmulatedService, file: string): void => {
   if (own) clients.put(own);
 };
 
-/** The file in which an emulator keeps its data, as a snapshot. */
-export interface DataFile {
-  /** Writes the data to the file soon; a failure is a warning of the process. */
-  saveSoon(): void;
-  /** Writes the data to the file. @throws Error that names the file */
-  save(): void;
-}
-
 /**
- * Loads a data file, which only its owner can read, and writes it anew.
+ * Loads the file in which an emulator keeps its data, as a snapshot that only its owner can read,
+ * and writes it anew.
  *
  * @throws Error that names the file, if it cannot be written or holds something else; it is then
  * unchanged
  */
-export const openDataFile = (service: EmulatedService, file: string): DataFile => {
+export const openDataFile = (service: EmulatedService, file: string) => {
   let written: string | undefined;
   let timer: NodeJS.Timeout | undefined;
   const version = (): string | undefined => {
@@ -82,7 +75,8 @@ export const openDataFile = (service: EmulatedService, file: string): DataFile =
   save();
   return {
     save,
-    saveSoon: () => {
+    /** A failure is a warning of the process. */
+    saveSoon: (): void => {
       timer ??= setTimeout(saveOrWarn, delayMs).unref();
     },
   };

@@ -112,13 +112,12 @@ export class ControlError extends Error {
   }
 }
 
-interface ControlAnswer {
-  readonly status: number;
-  readonly text: string;
-}
-
 /** Sends a control call, its path below the control address, with JSON as its body or none. */
-type SendControl = (method: string, path: string, sent?: string) => Promise<ControlAnswer>;
+type SendControl = (
+  method: string,
+  path: string,
+  sent?: string,
+) => Promise<{ status: number; text: string }>;
 
 type Call = <T>(answer: z.ZodType<T>, method: string, path: string, body?: unknown) => Promise<T>;
 

@@ -61,17 +61,10 @@ export const takeSnapshot = (service: EmulatedService): EmulatorSnapshot => ({
   switches: service.switches,
 });
 
-/** The setup and what results from it: everything except clients and switches. */
-interface Content {
-  readonly objects: ObjectsByCollection;
-  readonly conversations: readonly ConversationDocument[];
-  readonly assets: readonly AssetDocument[];
-}
-
 /** Replaces all content; pending deliveries are dropped. */
 const replaceContent = (
   { store, conversations, assets, deliveries }: EmulatedService,
-  content: Content,
+  content: Pick<EmulatorSnapshot, "objects" | "conversations" | "assets">,
 ): void => {
   store.replaceAll(content.objects);
   conversations.replaceAll(content.conversations);

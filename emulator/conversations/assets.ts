@@ -25,13 +25,6 @@ export const contentPath = "/assets-content";
 /** The purpose of a signed URL: POST uploads the content, GET downloads it. */
 type TransferMethod = "POST" | "GET";
 
-/** A signed URL as the asset operations return it. */
-interface SignedUrl {
-  readonly contentUrl: string;
-  /** ISO 8601, GMT, on the emulator's clock. */
-  readonly contentUrlExpiry: string;
-}
-
 /** The emulator's origin as the caller sees it. */
 const originFor = ({ headers, socket }: IncomingMessage): string => {
   const { host = "" } = headers;
@@ -47,7 +40,7 @@ export class SignedUrls {
   readonly #key = randomBytes(32);
 
   /** @param until when the URL expires, in milliseconds since 1970 */
-  make(request: IncomingMessage, method: TransferMethod, id: string, until: number): SignedUrl {
+  make(request: IncomingMessage, method: TransferMethod, id: string, until: number) {
     return {
       contentUrl: originFor(request) + this.path(method, id, until),
       contentUrlExpiry: timestamp(until),

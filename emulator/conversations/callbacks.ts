@@ -33,8 +33,6 @@ import {
 } from "./outgoing.js";
 import { isActive, type RecipientRole, roleOf, type SetUp } from "./recipients.js";
 
-type Send = (call: OutgoingCall) => Promise<OutgoingAnswer>;
-
 /** The error that explains why the service could not log in to a callback. */
 class NoLogin extends NoAnswer {
   constructor(
@@ -54,7 +52,7 @@ class NoLogin extends NoAnswer {
 const callWithFault = async (
   fault: FaultRule | undefined,
   call: OutgoingCall,
-  send: Send,
+  send: (call: OutgoingCall) => Promise<OutgoingAnswer>,
 ): Promise<OutgoingAnswer> => {
   if (fault?.kind.endsWith("-after-commit")) await send(call);
   switch (fault?.kind) {

@@ -13,11 +13,6 @@ export interface ServiceResponse {
   readonly headers?: ResponseHeaders;
 }
 
-interface Detail {
-  readonly key: string;
-  readonly value: string;
-}
-
 const cut = (text: string): string => abbreviated(text, 255);
 
 /**
@@ -32,7 +27,7 @@ export class HttpError extends Error {
     /** The error code: `<status>-<number>`. */
     readonly code: string,
     message: string,
-    readonly details: readonly Detail[] = [],
+    readonly details: readonly { readonly key: string; readonly value: string }[] = [],
     readonly headers: ResponseHeaders = {},
   ) {
     super(message);
@@ -204,14 +199,11 @@ const parse = (bytes: Buffer, contentType = ""): JsonObject => {
   return value;
 };
 
-export interface ReceivedBody {
-  readonly bytes: Buffer;
-  /** Parses the body. @throws HttpError unless the body is a JSON object and is declared as JSON */
-  readonly json: () => JsonObject;
-}
-
-/** Reads the complete body of a call to the service. @throws HttpError for more than 2 MiB */
-export const readBody = async (request: IncomingMessage): Promise<ReceivedBody> => {
+/**
+ * Reads the complete body of a call to the service. @throws HttpError for more than 2 MiB; `json`
+ * does so unless the body is a JSON object and is declared as JSON
+ */
+export const readBody = async (request: IncomingMessage) => {
   const bytes = await readBytes(request);
   return { bytes, json: () => parse(bytes, request.headers["content-type"]) };
 };

@@ -51,12 +51,9 @@ export type Switches = {
   readonly [N in keyof typeof switchTable]: ValueOf<(typeof switchTable)[N]>;
 };
 
-/** The name of a switch for an uncertain aspect of the service. */
-export type SwitchName = keyof Switches;
-
 const names = Object.keys(switchTable);
 
-const isName = (name: string): name is SwitchName => Object.hasOwn(switchTable, name);
+const isName = (name: string): name is keyof Switches => Object.hasOwn(switchTable, name);
 
 const describeValues = ({ values }: Switch): string => {
   if (values === "word") return "a lowercase word";

@@ -340,14 +340,11 @@ export const fieldsWithSecrets = (fields: Fields, paths: readonly string[] = [])
   );
 };
 
-/** Returns the replacement for a secret, or undefined to omit the secret. */
-export type ChangeSecret = (secret: unknown) => unknown;
-
-/** Returns field values with every secret replaced. */
+/** Returns field values with every secret replaced, or omitted if `change` gives undefined. */
 export const changeFieldSecrets = (
   fields: Fields,
   values: JsonObject,
-  change: ChangeSecret,
+  change: (secret: unknown) => unknown,
 ): JsonObject => {
   const inside: ChangeValue = (field, value) => {
     if (value === undefined || value === null || !holdsSecret(field)) return value;

@@ -27,11 +27,6 @@ export const searchFault = (
     : `${kind}.find: ${other} is not a text property of ${kind}${nearestHint(other, texts)}`;
 };
 
-interface ListedObjects {
-  readonly objects: ReadonlyMap<string, JsonObject>;
-  readonly complete: boolean;
-}
-
 const shown = (where: FoundBy): string =>
   Object.entries(where)
     .map(([key, value]) => `${key} ${JSON.stringify(value)}`)
@@ -47,7 +42,7 @@ const failed = (code: "NOT_FOUND" | "AMBIGUOUS" | "BAD_RESPONSE", text: string) 
  * incomplete) or several (`AMBIGUOUS`)
  */
 export const foundId = (
-  { objects, complete }: ListedObjects,
+  { objects, complete }: { objects: ReadonlyMap<string, JsonObject>; complete: boolean },
   { kind, noun, collection, fields }: Definition,
   where: FoundBy,
   profile?: string,

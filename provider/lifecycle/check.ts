@@ -175,17 +175,12 @@ const diff = (resource: Resource, before: Resource, id: string, olds: JsonObject
   return { changes: true };
 };
 
-/** Whether the settings of a resource are present, and why they cannot be used. */
-interface CheckedSettings {
-  readonly areThere: boolean;
-  readonly reasons: readonly string[];
-}
-
 /**
- * Checks the settings for a resource that is going to change. Rejects invalid ones, but only warns
+ * Checks whether the settings for a resource that is going to change are there, and why they cannot
+ * be used. Rejects invalid ones, but only warns
  * about missing ones, because they may be present by the time of the update.
  */
-const checkSettings = (run: Run, profile: string | undefined): CheckedSettings => {
+const checkSettings = (run: Run, profile: string | undefined) => {
   if (profile === unknownValue) return { reasons: [], areThere: false };
   const { profiles } = run.decisions;
   try {

@@ -1,11 +1,5 @@
 import type { ReceivedMessage } from "./received-message.js";
 
-/** The messages of one conversation that wait. */
-interface ConversationQueue {
-  last: Promise<unknown>;
-  waiting: number;
-}
-
 /** So many messages wait in one conversation, and in all, before calls are put off. */
 const mostInConversation = 1_000;
 const mostInAll = 10_000;
@@ -25,7 +19,7 @@ export const findMessageKey = (message: ReceivedMessage): string | undefined => 
 
 /** Messages that wait for their work: in order within a conversation, conversations side by side. */
 export class MessageQueue<R> {
-  readonly #queues = new Map<string, ConversationQueue>();
+  readonly #queues = new Map<string, { last: Promise<unknown>; waiting: number }>();
   readonly #pending = new Map<string, Promise<R>>();
   #waiting = 0;
 

@@ -187,22 +187,15 @@ export const readReceivedMessage = (
   };
 };
 
-/** What the body of a callback holds. */
-interface ReceivedMessages {
-  readonly messages: readonly ReceivedMessage[];
-  /** Entries that are no messages. */
-  readonly unreadable: number;
-}
-
 /**
  * Reads the messages in the body of a callback.
  *
- * @returns undefined if it has no list of messages
+ * @returns with the number of entries that are no messages; undefined if it has no list of them
  */
 export const readReceivedMessages = (
   body: unknown,
   platformName: string,
-): ReceivedMessages | undefined => {
+): { messages: readonly ReceivedMessage[]; unreadable: number } | undefined => {
   const list = valueAt(body, "messages", "message");
   if (!Array.isArray(list)) return undefined;
   const messages = list.flatMap((entry) => readReceivedMessage(entry, platformName) ?? []);

@@ -1,4 +1,3 @@
-import type { ChildProcess } from "node:child_process";
 import { expect, onTestFinished, test } from "vitest";
 import { startTool } from "../support/tool-process.js";
 
@@ -9,14 +8,7 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR2"])
 console.log(process.env.CONVERSATION_BASE_URL);
 setInterval(() => {}, 1000);`;
 
-interface Running {
-  readonly child: ChildProcess;
-  /** The next line of its output. */
-  readonly line: () => Promise<string>;
-  readonly ended: Promise<number | null>;
-}
-
-const started = (...command: readonly string[]): Running => {
+const started = (...command: readonly string[]) => {
   const child = startTool(["emulator", "--", ...command]);
   onTestFinished(() => void child.kill("SIGKILL"));
   const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));

@@ -21,8 +21,6 @@ const script = createRequire(join(root, "package.json")).resolve(
 );
 
 /** The SDK's own dynamic-provider process, with this repository as the program's folder. */
-type ProviderServer = Awaited<ReturnType<typeof startProviderServer>>;
-
 const startProviderServer = async ({ config = {}, environment = {} }: Options = {}) => {
   // An engine that knows no calls; without one, the process ends.
   const engine = new grpc.Server();
@@ -71,7 +69,7 @@ const channelInputs = (type: string, more: Properties = {}) =>
   properties("Channel", type, { type, displayName: "Kiosk", icon: "aVZC", ...more });
 
 let service: StrictService;
-let provider: ProviderServer;
+let provider: Awaited<ReturnType<typeof startProviderServer>>;
 
 beforeAll(async () => {
   service = await startStrictService();

@@ -29,7 +29,6 @@ import { blocksIn } from "./pages.js";
  */
 
 type Names = Readonly<Record<string, unknown>>;
-type Call = Parameters<EmulatorControl["byHand"]>;
 type Block = Readonly<Record<"page" | "code", string>>;
 
 /** What is not run here, and why; a new block is run. */
@@ -218,7 +217,8 @@ test("what every other block sends is accepted", async () => {
       ...{ hub, client: hub, authenticate, onMessage, password, message, again, id, assetId: id },
       ...{ conversation: conversationId, conversationId: over.conversationId },
       ...{ error, ada: conversation() },
-      byHand: (...call: Call) => new EmulatorControl(emulator).byHand(...call),
+      byHand: (...call: Parameters<EmulatorControl["byHand"]>) =>
+        new EmulatorControl(emulator).byHand(...call),
       forget: () => undefined,
       process: { env: process.env, once: () => undefined },
       callbacks: (options: runtime.CallbackOptions) => serve(runtime.callbacks(options)),

@@ -4,8 +4,6 @@ import { owned } from "../support/emulated.js";
 import { bound } from "../support/forms.js";
 import type { stepsOn } from "./steps.js";
 
-type Steps = ReturnType<typeof stepsOn>;
-
 /** A made resource, and the inputs it was made of. */
 export interface MadeKind {
   readonly kind: string;
@@ -17,7 +15,7 @@ export interface MadeKind {
 
 /** Makes the example of every kind, in setup order, each under its kind as logical name. */
 export const oneOfEach = async (
-  { make }: Steps,
+  { make }: ReturnType<typeof stepsOn>,
   change: (kind: string, inputs: Json) => Json = (_, inputs) => inputs,
 ): Promise<ReadonlyMap<string, MadeKind>> => {
   const ids = new Map<string, string>();

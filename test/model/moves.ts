@@ -75,9 +75,6 @@ type Edit = typeof edit extends fc.Arbitrary<infer T> ? T : never;
 /** The places that each thing has in the programs of one stack. */
 type Where = readonly (readonly Place[])[];
 
-/** The account of each thing in the programs of one stack. */
-type Accounts = readonly ModelResource["profile"][];
-
 /** A resource of a program, and the places that its option `aliases` names. */
 interface Declared extends ModelResource {
   /** Its place among the things. */
@@ -140,7 +137,7 @@ const nowhere: Where = things.map(() => []);
 const historyOf = (plans: readonly (Run | Edit)[]): MovingHistory => {
   let stacks: readonly Where[] = [nowhere, nowhere];
   let past = nowhere;
-  const accounts: Accounts[] = [[], []];
+  const accounts: (readonly ModelResource["profile"][])[] = [[], []];
   const steps: (EngineUp | StateEdit)[] = [];
   for (const plan of plans) {
     const before = stacks[plan.stack] ?? nowhere;

@@ -14,8 +14,6 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 type Props = Readonly<Record<string, unknown>>;
 
-type ResourceOf = Parameters<PolicyResource["isType"]>[0];
-
 const options = {
   protect: false,
   ignoreChanges: [],
@@ -74,7 +72,8 @@ const seenIn = (
   const args = {
     ...of,
     // The typed view of the properties is the properties themselves.
-    asType: <T>(type: ResourceOf) => (of.isType(type) ? (of.props as T) : undefined),
+    asType: <T>(type: Parameters<PolicyResource["isType"]>[0]) =>
+      of.isType(type) ? (of.props as T) : undefined,
     stackTags: new Map<string, string>(),
     getConfig: <T extends object>() => config as T,
     notApplicable: () => {

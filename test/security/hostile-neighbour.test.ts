@@ -87,11 +87,6 @@ const entries = {
 type HostileEntry = keyof typeof entries;
 const hostileEntries = Object.keys(entries).filter((name): name is HostileEntry => name in entries);
 
-interface Planted {
-  /** How it looks: nothing of it may be different afterwards. */
-  readonly look: () => unknown;
-}
-
 const looks = (path: string): unknown => {
   const facts = lstatSync(path);
   return {
@@ -108,7 +103,7 @@ const looks = (path: string): unknown => {
 };
 
 /** Puts something hostile into a place; somebody else's where this process is root and it is so asked. */
-const plant = (path: string, entry: HostileEntry, isForeign = isRoot): Planted => {
+const plant = (path: string, entry: HostileEntry, isForeign = isRoot) => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   entries[entry](path);
   const all = () =>

@@ -4,18 +4,12 @@ import { runProgram } from "../../../cli/program.js";
 import { recordedSession } from "../session.js";
 import { pending, type StackSandbox, stackSandbox } from "./stack-sandbox.js";
 
-/** Where a command runs: its folder, and all variables of its environment. */
-interface Place {
-  readonly folder: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
-
 /**
  * Runs something in this process as if it had been started there. Variables are set one by one: a
  * `process.env` of another object is not what the system's functions read.
  */
 const inside = async <Result>(
-  { folder, env }: Place,
+  { folder, env }: { folder: string; env: Readonly<Record<string, string | undefined>> },
   work: () => Promise<Result>,
 ): Promise<Result> => {
   const before = process.cwd();

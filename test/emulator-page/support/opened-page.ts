@@ -1,18 +1,8 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import type { EmulatorOptions } from "../../../emulator/index.js";
-import { type Running, running } from "../../emulator/running.js";
+import { running } from "../../emulator/running.js";
 import { type SampleSize, sampleSnapshot } from "./sample-account.js";
-
-/** The emulator's page in a browser. */
-export interface OpenedPage {
-  readonly service: Running;
-  readonly page: Page;
-  /** Where the page is served. */
-  readonly origin: string;
-  /** Opens a view, such as `calls`. */
-  view(name: string): Promise<void>;
-}
 
 interface OpenOptions extends EmulatorOptions {
   readonly sample?: SampleSize;
@@ -44,10 +34,7 @@ const watched = (page: Page, origin: string, mayFail: RegExp | undefined): void 
 };
 
 /** An emulator with a sample account, and its page in a browser; both end with the test. */
-export const openPage = async (
-  browser: Browser,
-  options: OpenOptions = {},
-): Promise<OpenedPage> => {
+export const openPage = async (browser: Browser, options: OpenOptions = {}) => {
   const { sample, callback, nameOf, browser: contextOptions, mayFail, ...emulator } = options;
   const service = await running({ clock: "real", ...emulator });
   if (sample) {

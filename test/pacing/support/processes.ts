@@ -74,13 +74,6 @@ const pacedProcess = async (task: Task) => {
   return paced;
 };
 
-export interface Together {
-  readonly results: readonly Result[];
-  readonly warnings: string;
-  /** Of the machine, meanwhile. */
-  readonly slowness: number;
-}
-
 /**
  * The longest that calls may take which ideally take so long, in real time: 5 % more instead of the 2 % that a
  * quiet machine keeps, and the first connections of four processes that start together.
@@ -88,11 +81,11 @@ export interface Together {
 export const longestMs = (idealMs: number, slowness: number): number =>
   idealMs + (0.05 * idealMs + 800) * slowness;
 
-/** Lets processes go together and waits for all. */
+/** Lets processes go together and waits for all; the slowness is the machine's meanwhile. */
 export const together = async (
   tasks: readonly Task[],
   during: (processes: readonly PacedProcess[]) => Promise<void> = async () => {},
-): Promise<Together> => {
+) => {
   const processes = await Promise.all(tasks.map((task) => pacedProcess(task)));
   const { result: results, slowness } = await withSlowness(async () => {
     for (const one of processes) one.go();

@@ -20,15 +20,10 @@ export class JumpingClock implements Clock {
   }
 }
 
-interface Sleeper {
-  readonly until: number;
-  readonly wake: () => void;
-}
-
 /** A clock that stands still until a test moves it. */
 export class ManualClock implements Clock {
   time = 0;
-  #sleepers: Sleeper[] = [];
+  #sleepers: { readonly until: number; readonly wake: () => void }[] = [];
 
   now(): number {
     return this.time;
