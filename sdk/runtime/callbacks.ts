@@ -21,6 +21,7 @@ import {
   type MessageContext,
 } from "./callback-options.js";
 import { guardInput, inputInvalid } from "./caller-input.js";
+import type { OtherMessage } from "./message.js";
 import { createProcessMemory } from "./message-memory.js";
 import { findMessageKey, MessageQueue } from "./message-queue.js";
 import { readAtMost } from "./read-at-most.js";
@@ -302,7 +303,7 @@ export interface ConversationApp extends Callbacks {
    *
    * @throws ConversationError `INPUT_INVALID` for an invalid type, sender, or handler
    */
-  on<K extends SenderKind, T extends MessageTypesOf<K>>(
+  on<K extends SenderKind, T extends MessageTypesOf<K> | OtherMessage["type"]>(
     sender: K,
     type: T | readonly T[],
     handler: MessageHandler<T>,

@@ -392,7 +392,7 @@ export type OtherMessage = MessageFrame & {
     | ({ readonly type: FurtherMessageType } & Pick<BodyMembers, (typeof open)[number]>)
   );
 
-type InConversation = Exclude<Message, { readonly type: AvailabilityType }>;
+type InConversation = Exclude<Message | OtherMessage, { readonly type: AvailabilityType }>;
 
 type WithoutConversation<M> = M extends unknown ? Omit<M, "conversation"> : never;
 

@@ -462,7 +462,7 @@ export const createMessages = (request: Request, platformName: string): Messages
     });
     return { messages, ...withoutUndefined({ conversationId: messages[0]?.conversationId }) };
   };
-  const within = async (given: () => Message, options?: SendOptions): Promise<Sent> => {
+  const within = async (given: () => AnyMessage, options?: SendOptions): Promise<Sent> => {
     const { conversationId, messages } = await sendAll(given, options);
     if (conversationId === undefined) throw unnamed();
     return { conversationId, messages };

@@ -5,8 +5,8 @@ import type { DeliveryEntry, Emulator } from "../../emulator/index.js";
 import { withoutUndefined } from "../../provider/kernel/json.js";
 import { abbreviated } from "../../provider/kernel/text.js";
 import type {
+  AnyMessageType,
   ConversationSide,
-  MessageType,
   SenderKind,
 } from "../../provider/resources/message-types.js";
 import type { ConversationClient } from "../runtime/connect.js";
@@ -15,6 +15,7 @@ import type {
   FirstMessage,
   Message,
   NewConversation,
+  OtherMessage,
   Reply,
   Sender,
 } from "../runtime/message.js";
@@ -175,7 +176,7 @@ export interface ExpectedMessage {
   /** The sender's display name. */
   readonly name?: string | RegExp;
   /** Message type, such as `text`. */
-  readonly type?: MessageType;
+  readonly type?: AnyMessageType;
   /** The complete text, or a pattern that it must match. */
   readonly text?: string | RegExp;
   /** Expected members of JSON content; in objects, other members are ignored. */
@@ -217,7 +218,7 @@ const expectedText = ({ from, name, type, text, content }: ExpectedMessage): str
 type WithoutFrame<M> = M extends unknown ? Omit<M, "sender" | "conversation"> : never;
 
 /** A message in a test: its text, or the complete message except its sender and conversation. */
-export type SaidMessage = string | WithoutFrame<Message>;
+export type SaidMessage = string | WithoutFrame<Message | OtherMessage>;
 
 /** Options for starting a conversation in a test. */
 export interface TestConversationStart {

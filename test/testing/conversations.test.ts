@@ -8,7 +8,7 @@ import {
   testConversation,
 } from "../../sdk/testing/test-conversation.js";
 import { answering } from "../emulator-runtime/callback-server.js";
-import { type Hub, hub } from "../emulator-runtime/hub.js";
+import { type Hub, hub, message } from "../emulator-runtime/hub.js";
 
 /** What a test conversation needs, without Pulumi. */
 interface Stage {
@@ -107,6 +107,14 @@ test("somebody who must be silent and is not is quoted", async () => {
   await expect(ada.expectNone({ from: "bot", withinMs: 5_000 })).rejects.toThrow(
     /Expected no message from the bot, but there was one\.[\s\S]*Too late/,
   );
+});
+
+test("messages of one's own types are said and expected", async () => {
+  const on = await stage();
+  const ada = on.conversation();
+  await ada.say({ type: "custom.cart", content: { items: 2 } });
+  await on.hub.send(message(ada.id ?? "", "custom_bot", "custom.order"));
+  await ada.expect({ from: "bot", type: "custom.order" });
 });
 
 test("a test can speak for the others too, and not for what a sender may not say", async () => {

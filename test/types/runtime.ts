@@ -47,6 +47,8 @@ hub.messages.send({ type: "agent.available", sender: "custom_agent", conversatio
 // @ts-expect-error an agent is available at an entry point
 hub.messages.send({ type: "agent.available", sender: "custom_agent", conversation });
 hub.messages.send({ type: "custom.order", xml: "<a/>", sender: "customer", conversation });
+hub.messages.reply("c-1", { type: "custom.order", content: { order: 1 }, sender: "custom_bot" });
+hub.messages.start({ type: "bot.transfer", sender: "custom_bot", conversation: { survey: "c-1" } });
 // @ts-expect-error only own types have XML
 hub.messages.send({ type: "status.read", xml: "<a/>", sender: "customer", conversation });
 // @ts-expect-error a text has a text, HTML, or attachments
@@ -135,6 +137,7 @@ app
   })
   .otherwise(({ type }) => void type);
 app.on(["custom.order", "status.read"], ({ type }) => void (type satisfies "custom.order" | "status.read"));
+app.on("customer", ["text", "custom.order"], ({ type }) => void (type satisfies "text" | "custom.order"));
 // @ts-expect-error no such type
 app.on("text.loud", () => {});
 // @ts-expect-error a customer does not join as an agent
