@@ -73,14 +73,16 @@ export const isReceipt = (type: string): boolean => type.startsWith("status.");
 const mostInTranscript = 200;
 
 /** The messages of a completed conversation, as the service returns them. */
-export const transcriptJson = (messages: readonly StoredMessage[]): JsonObject => ({
-  paginationInfo: { count: messages.length, pagenum: 1, pagesize: mostInTranscript },
-  message: messages
-    .filter(({ type }) => !isReceipt(type))
-    .slice(0, mostInTranscript)
-    // Exactly one recipient, even if the message also went to somebody else (vendor).
-    .map((each) => messageJson(each, { recipients: { recipient: each.recipients.slice(0, 1) } })),
-});
+export const transcriptJson = (messages: readonly StoredMessage[]): JsonObject => {
+  const listed = messages.filter(({ type }) => !isReceipt(type));
+  return {
+    paginationInfo: { count: listed.length, pagenum: 1, pagesize: mostInTranscript },
+    message: listed
+      .slice(0, mostInTranscript)
+      // Exactly one recipient, even if the message also went to somebody else (vendor).
+      .map((each) => messageJson(each, { recipients: { recipient: each.recipients.slice(0, 1) } })),
+  };
+};
 
 /** A conversation with its messages, in a snapshot. */
 export type ConversationDocument = StoredConversation & {

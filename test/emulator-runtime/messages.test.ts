@@ -257,9 +257,10 @@ test("types that only the vendor lists are taken from anybody, and receipts go n
   await customer.count(2);
   expect(customer.received[0]?.message.type).toEqual({ value: "bot.transfer" });
   await send(message(conversation, "customer", "conversation.end"));
-  const { text } = await service.call("GET", `/conversations/${conversation}`);
+  const { text, json } = await service.call("GET", `/conversations/${conversation}`);
   expect(text).toContain("cobrowse.start");
   expect(text).not.toContain("status.read");
+  expect(json.messages).toMatchObject({ paginationInfo: { count: 5 } });
 });
 
 test("each type may be sent by the senders of the specification, and by nobody else", async () => {
