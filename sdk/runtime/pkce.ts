@@ -116,15 +116,16 @@ const unusable = (rule: string, serviceCode?: string): ConversationError =>
  *
  * @param address the complete URL that the browser returned to
  * @param state the state of the authorization
- * @throws ConversationError `BAD_RESPONSE` if the state differs or there is no code, `REJECTED`
- * with the error code in `details.serviceCode` if somebody or the service denied access
+ * @throws ConversationError `INPUT_INVALID` without a complete URL, `BAD_RESPONSE` if the state
+ * differs or there is no code, `REJECTED` with the error code in `details.serviceCode` if somebody
+ * or the service denied access
  *
  * @example
  * const code = codeFromRedirect(location.href, begun.state);
  */
 export const codeFromRedirect = (address: string, state: string): string => {
   assertTexts(reading, { address, state });
-  if (!URL.canParse(address)) throw unusable("it is not a URL");
+  if (!URL.canParse(address)) throw inputInvalid(reading, "address must be the complete URL");
   const { searchParams } = new URL(address);
   // Checked first: a redirect that somebody else forged means nothing, neither yes nor no.
   const [brought, ...others] = searchParams.getAll("state");
@@ -182,7 +183,7 @@ const longestMs = 60_000;
 
 /** A code is good once: whether it was used up is not known unless the answer says so. */
 const failed = (
-  code: "UNREACHABLE" | "UNAVAILABLE" | "REJECTED" | "BAD_RESPONSE",
+  code: "UNREACHABLE" | "THROTTLED" | "UNAVAILABLE" | "REJECTED" | "BAD_RESPONSE",
   text: string,
   details: { readonly status?: number; readonly serviceCode?: string } = {},
 ): ConversationError =>
@@ -210,8 +211,8 @@ const postForm = async (url: URL, form: Readonly<Record<string, string>>) => {
  * Exchanges the code from the redirect for tokens (specification §5.3, part 2).
  *
  * @throws ConversationError `INPUT_INVALID` before anything is sent, `REJECTED` with the error code
- * in `details.serviceCode`, `UNREACHABLE` without a response within 60 s, `UNAVAILABLE`, or
- * `BAD_RESPONSE` without an access token
+ * in `details.serviceCode`, `UNREACHABLE` without a response within 60 s, `THROTTLED`,
+ * `UNAVAILABLE`, or `BAD_RESPONSE` without an access token
  *
  * @example
  * const { accessToken } = await exchangeCode({ tokenUrl, clientId, redirectUri, code, verifier });
@@ -229,9 +230,9 @@ export const exchangeCode = async (exchange: CodeExchange): Promise<GrantedToken
     client_id: clientId,
     code_verifier: verifier,
   });
-  if (status >= 500) {
+  if (status === 429 || status >= 500) {
     const text = `the token request failed (${status}). Try again later.`;
-    throw failed("UNAVAILABLE", text, { status });
+    throw failed(status === 429 ? "THROTTLED" : "UNAVAILABLE", text, { status });
   }
   if (status > 299) {
     const serviceCode = errorCodeText(textAt(body, "error") ?? "") || undefined;

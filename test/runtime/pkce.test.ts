@@ -78,6 +78,15 @@ test.each([
   );
 });
 
+test("an address without its origin is the caller's mistake", () => {
+  expect(() => codeFromRedirect("/back?code=c&state=s-1", "s-1")).toThrow(
+    expect.objectContaining({
+      code: "INPUT_INVALID",
+      message: expect.stringContaining("address must be the complete URL"),
+    }),
+  );
+});
+
 test("a refusal gives its error code, without what acts on a terminal", () => {
   const forged = back(`error=${encodeURIComponent("x\n::error::\u001b[2J")}&state=s-1`);
   expect(() => codeFromRedirect(forged, "s-1")).toThrow("access was not granted (x::error::[2J)");
@@ -152,6 +161,7 @@ test.each<[string, number, string, object]>([
   ],
   ["a refusal without a body", 401, "", { code: "REJECTED", details: { status: 401 } }],
   ["a failure", 502, "<html>", { code: "UNAVAILABLE" }],
+  ["too many", 429, "", { code: "THROTTLED", details: { status: 429 } }],
   ["no JSON", 200, "<html>", { code: "BAD_RESPONSE" }],
   ["no token", 200, "{}", { code: "BAD_RESPONSE" }],
 ])(
