@@ -295,7 +295,7 @@ const findOwnObjects = (
   return objects.filter(({ id, isOriginal }) => {
     if (!isOriginal || !isId(id)) return false;
     const holder = run.decisions.holders.get(id);
-    if (holder) return holder.key === identity?.key;
+    if (holder && holder.key !== identity?.key) return false;
     const holders = states?.holdersOf(definition.kind, id) ?? [];
     return holders.every((holder) => isThisResource(declared, holder));
   });

@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => hub.stop());
 
-const { make } = stepsOn(() => hub);
+const { checked, make } = stepsOn(() => hub);
 const named = (name: string, more = {}) => owned(name, kiosk({ type: `custom.${name}`, ...more }));
 
 test("a creation is one list and one POST, and leaves the mark in the description", async () => {
@@ -85,6 +85,14 @@ test("an object whose resource was renamed in the state is not taken for the new
   const other = await make("Channel", kiosk({ type: "custom.other" }));
   expect(other.id).not.toBe(id);
   expect((await hub.objects("channels"))[0]).toEqual(before[0]);
+});
+
+test("nor is one whose resource still has the old owner, because ignoreChanges keeps it", async () => {
+  const { id, state } = await make("Channel", kiosk());
+  hub.nextRun([{ kind: "Channel", id, owner: `${ownership}/renamed` }]);
+  await hub.of("Channel").diff(id, state, await checked("Channel", kiosk()));
+  const other = await make("Channel", kiosk({ type: "custom.other" }));
+  expect(other.id).not.toBe(id);
 });
 
 test("an object that was moved to another stack is not taken for a new resource of the old name", async () => {
