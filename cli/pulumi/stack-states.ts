@@ -98,7 +98,8 @@ export const stackStateOf = (document: StackExport, own: boolean, stack?: string
   const pending = document.deployment.pending_operations ?? [];
   const staying = resources.filter((resource) => !resource.delete);
   const leaving = resources.filter((resource) => resource.delete);
-  const names = namesIn([...resources, ...pending.map(({ resource }) => resource)]);
+  const all = [...resources, ...pending.map(({ resource }) => resource)];
+  const names = namesIn(all);
   const shown = stack ?? names.name ?? "";
   const ownershipsIn = (list: readonly StateResource[]) =>
     list.flatMap((resource) => (kindOf(resource) === "Ownership" && resource.id) || []);
@@ -107,7 +108,8 @@ export const stackStateOf = (document: StackExport, own: boolean, stack?: string
   const pluginOwnerships = [
     ...new Set([
       ...resources.flatMap((resource) => madeBy(resource) ?? []),
-      ...resources.flatMap(({ provider = "", inputs }) => {
+      // What was begun under the earlier name of a renamed stack keeps its owner.
+      ...all.flatMap(({ provider = "", inputs }) => {
         const owner = provider.includes(`::${providerToken}::`) && textAt(inputs, "owner");
         return owner ? [ownerParts(owner).ownership] : [];
       }),

@@ -246,6 +246,18 @@ test("within a run the stack may belong to another organization, and be selected
   ).toBe("4");
 });
 
+test("with the plugin, what was begun under a stack's earlier name is its own", () => {
+  const urn = (token: string, name: string) => `urn:pulumi:renamed::shop::${token}::${name}`;
+  const provider = `${urn("pulumi:providers:conversation", "default")}::1`;
+  const type = "conversation:index:Channel";
+  const inputs = { owner: `${ownershipOf("prod")}/web` };
+  const resource = { urn: urn(type, "web"), type, provider, inputs };
+  const deployment = { resources: [], pending_operations: [{ type: "creating", resource }] };
+  const document = stackExportIn(JSON.stringify({ version: 3, deployment }));
+  if (!document) throw new Error("no state");
+  expect(stackStateOf(document, true).pluginOwnerships).toEqual([ownershipOf("prod")]);
+});
+
 /** A CLI that is logged in to a backend. */
 const placeIn = (url: string, stacks: unknown = [], stack?: string) => {
   const folder = temporaryFolder();
