@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { answers, refusals } from "./rows/answers.js";
 import { connections, rateLimits, serviceFailures, slow } from "./rows/failures.js";
-import { inputs, lists, neighbours } from "./rows/objects.js";
+import { clocks, inputs, lists } from "./rows/objects.js";
 import { acts, type Operation, operations } from "./support/acts.js";
 import type { Cell, DisturbedCell } from "./support/cell.js";
 import { create, type Entry } from "./support/resource.js";
@@ -50,7 +50,7 @@ const runDisturbed = async (operation: Operation, cell: DisturbedCell): Promise<
 
 const groups = [
   ...[rateLimits, connections, serviceFailures, answers, slow],
-  ...[refusals, lists, neighbours, inputs],
+  ...[refusals, lists, clocks, inputs],
 ];
 
 const run = async (operation: Operation, cell: Cell): Promise<void> => {

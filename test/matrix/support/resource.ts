@@ -1,20 +1,10 @@
 import { kiosk, stepsOn } from "../../lifecycle/steps.js";
-import { owned } from "../../support/emulated.js";
 import type { Stage } from "./stage.js";
 
 export type Json = Record<string, unknown>;
 
 /** An id as the service gives them, of no object. */
 export const someId = "1f0c2a54-6b7e-4a53-9a52-0c7f3a9b1d10";
-
-/** An orchestration, whose name need not be unique; for a service that accepts any reference. */
-export const flow = owned("flow", {
-  name: "flow",
-  applications: { agentConfiguration: { agents: [someId] } },
-});
-
-export const acceptAnyReference = (stage: Stage): Promise<unknown> =>
-  stage.hub.control("PUT", "/switches", { unknownReference: "accept" });
 
 export const checked = (stage: Stage, inputs: Json, kind = "Channel"): Promise<Json> =>
   stepsOn(() => stage).checked(kind, inputs);
