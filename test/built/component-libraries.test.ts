@@ -1,38 +1,35 @@
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { StateResource } from "../../cli/pulumi/stack-documents.js";
 import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 
-/** A library of components: two types of them, each with a bot of the same logical name. */
+/** A library with a component and an account. */
 const library = `
 const pulumi = require("@pulumi/pulumi");
 const c = require("pulumi-conversation");
 const party = { callback: "https://x.example.com/", notificationEmail: "ops@example.com" };
-class Site extends pulumi.ComponentResource {
-  constructor(type, name, args, opts) {
-    super("my:index:" + type, name, {}, opts);
-    const roles = [{ ...party, name: "custom_bot", version: "v3", authentication: args.authentication }];
-    this.application = new c.ClientApplication("bot", { roles, name: args.name }, { parent: this });
+exports.Shop = class extends pulumi.ComponentResource {
+  constructor(name, { authentication }) {
+    super("my:index:Shop", name);
+    const roles = [{ ...party, name: "custom_bot", version: "v3", authentication }];
+    this.application = new c.ClientApplication("bot", { roles }, { parent: this });
   }
-}
-exports.Shop = class extends Site { constructor(...rest) { super("Shop", ...rest); } };
-exports.Help = class extends Site { constructor(...rest) { super("Help", ...rest); } };
+};
 exports.accountOf = (channel, agent) => new c.ConversationAccount("whole", { address: "whole", channel, customer: party, agent, chatConfigurations: { entryPoint: "1007" } });
 exports.copy = c;
 `;
 
 const program = `
 const c = require("pulumi-conversation");
-const { Shop, Help, accountOf, copy } = require("of-a-library");
+const { Shop, accountOf, copy } = require("of-a-library");
 if (copy.Channel === c.Channel) throw new Error("one copy of the package only");
 const authentication = new c.Authentication("auth", { basicAuth: { username: "hub", password: "p" } });
-const shop = new Shop("shop", { authentication, name: process.env.NAME });
-const help = new Help("help", { authentication });
+const shop = new Shop("shop", { authentication });
 const channel = new c.Channel("web", { type: "custom.web", displayName: "Web", icon: "aVZC" });
 const account = accountOf(channel, shop.application);
 const theirs = account.channel === channel && account.applications.agent === shop.application;
-exports.names = [shop.application.name, help.application.name];
 exports.theirs = theirs;
 `;
 
@@ -60,17 +57,9 @@ const installLibrary = (project: EmulatedProject): void => {
   writeFileSync(join(folder, "index.js"), library);
 };
 
-interface StateResource {
-  readonly urn: string;
-  readonly type: string;
-  readonly outputs?: Json;
-}
-
 const resources = (): readonly StateResource[] =>
   JSON.parse(project.state()).checkpoint.latest?.resources ?? [];
 const ownerships = () => resources().filter(({ type }) => type.endsWith(":Ownership"));
-const nameOf = (component: string): unknown =>
-  resources().find(({ urn }) => urn.includes(`my:index:${component}$`))?.outputs?.name;
 
 beforeAll(async () => {
   project = await emulatedProject(program);
@@ -96,22 +85,9 @@ test("two copies of the package set up one stack, with one ownership, and refer 
   expect(ownerships()).toHaveLength(1);
   const owners = resources().flatMap(({ outputs }) => (outputs?.owner ? [outputs.owner] : []));
   const [ownership] = ownerships();
-  expect(owners.length).toBeGreaterThan(5);
+  expect(owners.length).toBeGreaterThan(4);
   for (const owner of owners) expect(owner).toContain("shop/prod/");
   expect(ownership?.urn).toMatch(/conversation:Ownership::ownership$/);
-});
-
-test("equal logical names under two types of components are two names in the service", async () => {
-  const names = [nameOf("Shop"), nameOf("Help")];
-  for (const name of names) expect(name).toMatch(/^bot-[0-9a-f]{7}$/);
-  expect(new Set(names).size).toBe(2);
-});
-
-test("a name once made stays", async () => {
-  const NAME = "bot-0123456";
-  await project.succeed(["up", "--yes", "--skip-preview"], { NAME });
-  expect(nameOf("Shop")).toBe(NAME);
-  await project.succeed(["preview", "--expect-no-changes"]);
 });
 
 test("everything is removed again", async () => {

@@ -1,8 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Running, running } from "../emulator/running.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
 import { order } from "./asset-calls.js";
 import { type Hub, hub, message } from "./hub.js";
 
@@ -43,12 +41,4 @@ test("a snapshot holds conversations and assets, and another emulator takes it",
   expect((await other.control("PUT", "/snapshot", document)).status).toBe(204);
   expect((await other.control("GET", "/snapshot")).json).toEqual(document);
   await expectAll(other, ids);
-});
-
-test("conversations and assets outlive the process with a data file", async () => {
-  const data = join(temporaryFolder(), "emulator.json");
-  const all = await hub({ data });
-  const ids = await filled(all);
-  await all.service.emulator.close();
-  await expectAll(await running({ data }), ids);
 });

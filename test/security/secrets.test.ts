@@ -86,22 +86,6 @@ const actsOn = (entry: Held, on: string): Promise<unknown>[] => {
   ];
 };
 
-test.each(["mask", "echo", "omit"])(
-  "a whole life shows no secret outside of sealed values where the service gives secrets back by %s",
-  async (way) => {
-    await stage.hub.control("PUT", "/switches", { secrets: way });
-    await life.up(stage.run());
-    nextRun();
-    await life.refresh(stage.run());
-    await life.update(stage.run(), { description: "changed" });
-    assertSilent(life.answers);
-    assertSilent(await stage.hub.control("GET", "/log"));
-    assertSilent(await stage.hub.control("GET", "/stats"));
-    assertSilent(printed);
-    for (const answer of life.answers) expect(answer).not.toHaveProperty("clientSecret");
-  },
-);
-
 test.each([400, 401, 403, 404, 503, 301, 200])(
   "no error shows a secret if the service answers %i with everything that it was sent",
   async (status) => {

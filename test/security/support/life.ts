@@ -36,8 +36,6 @@ type Run = (kind: string) => Lifecycle;
 /** The life of one stack that declares every kind in every form. */
 export class Life {
   readonly held: Held[] = [];
-  /** Every answer of the life cycle, as it was given. */
-  readonly answers: unknown[] = [];
 
   constructor(
     readonly ownership: string,
@@ -62,13 +60,11 @@ export class Life {
     const given = this.inputs(form, changes);
     const checked = await run(form.definition.kind).check(olds, given);
     if (checked.failures.length > 0) throw new Error(JSON.stringify(checked.failures));
-    this.answers.push(checked);
     return handedBack(checked.inputs);
   }
 
   async create(run: Run, form: Form, changes: Json = {}): Promise<Held> {
     const result = await run(form.definition.kind).create(await this.#checked(run, form, changes));
-    this.answers.push(result);
     const entry = { form, id: result.id, state: handedBack(result.outs) };
     this.held.push(entry);
     return entry;
@@ -81,10 +77,9 @@ export class Life {
   }
 
   async refresh(run: Run): Promise<void> {
-    const read = async ({ form, id, state }: Held) => {
-      this.answers.push(await run(form.definition.kind).read(id, state));
-    };
-    await Promise.all(this.held.map(read));
+    await Promise.all(
+      this.held.map(({ form, id, state }) => run(form.definition.kind).read(id, state)),
+    );
   }
 
   async update(run: Run, changes: Json): Promise<void> {
@@ -93,8 +88,8 @@ export class Life {
 
   async change(run: Run, { form, id, state }: Held, changes: Json): Promise<void> {
     const news = await this.#checked(run, form, changes, state);
-    this.answers.push(await run(form.definition.kind).diff(id, state, news));
-    this.answers.push(await run(form.definition.kind).update(id, state, news));
+    await run(form.definition.kind).diff(id, state, news);
+    await run(form.definition.kind).update(id, state, news);
   }
 
   async destroy(run: Run): Promise<void> {
