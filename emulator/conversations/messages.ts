@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, listAt, textAt, valueAt } from "../../provider/kernel/json.js";
+import { countCharacters } from "../../provider/kernel/text.js";
 import { extensionInName } from "../../provider/resources/content-types.js";
 import { fileMembers, sendFields } from "../../provider/resources/message-fields.js";
 import {
@@ -153,8 +154,7 @@ const richPrefix = "richMessage.";
 
 const assertText = ({ maxTextLength }: Restrictions, { path, type, content }: CarriedMessage) => {
   if (type !== "text" || typeof maxTextLength !== "number") return;
-  // Characters as people count them: one outside the Basic Multilingual Plane counts once.
-  if ([...(textAt(content, "text") ?? "")].length <= maxTextLength) return;
+  if (countCharacters(textAt(content, "text") ?? "") <= maxTextLength) return;
   const rule = `must have at most ${maxTextLength} characters on this channel`;
   throw invalidAttribute(`${path}.content.text`, rule);
 };

@@ -13,6 +13,7 @@ import {
 } from "../../provider/definition/define.js";
 import { membersOf } from "../../provider/definition/fields.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
+import { countCharacters } from "../../provider/kernel/text.js";
 import { HttpError } from "../http/exchange.js";
 import type { Switches } from "../service/switches.js";
 
@@ -135,7 +136,7 @@ const checkText = (
 ) => {
   if (typeof value !== "string") return errors.report("invalid", "must be a string");
   if (words) return words.includes(value) ? undefined : errors.report("invalid", oneOf(words));
-  if (!checkSize(value.length, field, "character", errors) || !field.format) return;
+  if (!checkSize(countCharacters(value), field, "character", errors) || !field.format) return;
   const { fits, rule } = formats[field.format];
   if (!fits(value)) errors.report("invalid", rule);
 };
@@ -306,7 +307,7 @@ class Validator {
     else if (typeof name !== "string") errors.at(key).report("invalid", "must be a string");
     else if (field.keys?.includes(name) === false)
       errors.at(key).report("invalid", oneOf(field.keys));
-    else checkSize(name.length, keyLengths, "character", errors.at(key));
+    else checkSize(countCharacters(name), keyLengths, "character", errors.at(key));
     if (isMissing(value)) return errors.at(member).report("missing");
     const checked = this.#field(field.of, value, errors.at(member));
     checkNames(entry, (other) => other === key || other === member, errors);

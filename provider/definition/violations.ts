@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
 import { unknownValue } from "../kernel/pulumi.js";
-import { abbreviated, nearestHint, quoted, valueSort } from "../kernel/text.js";
+import { abbreviated, countCharacters, nearestHint, quoted, valueSort } from "../kernel/text.js";
 import {
   type Field,
   type Fields,
@@ -95,8 +95,8 @@ const textRules = (field: TextField, value: unknown): Rules => {
     const rule = `must be one of ${values.join(", ")}`;
     return [field.secret ? rule : `${rule}, not ${quoted(value)}${nearestHint(value, values)}`];
   }
-  if (!within(value.length, field))
-    return [`must have ${bounds(field)} characters, not ${value.length}`];
+  const length = countCharacters(value);
+  if (!within(length, field)) return [`must have ${bounds(field)} characters, not ${length}`];
   // The state and reports would show them.
   const url = format === "url" ? URL.parse(value) : null;
   if (url?.username || url?.password)
@@ -173,7 +173,10 @@ const listRules = (field: ListField, items: readonly unknown[]): Rules => {
 const keyRule = ({ keys }: MapField, key: string): string | false => {
   if (keys)
     return !keys.includes(key) && `must be one of ${keys.join(", ")}${nearestHint(key, keys)}`;
-  return !within(key.length, keyLengths) && `must have a key of ${bounds(keyLengths)} characters`;
+  return (
+    !within(countCharacters(key), keyLengths) &&
+    `must have a key of ${bounds(keyLengths)} characters`
+  );
 };
 
 const mapRules = (field: MapField, entries: JsonObject): Rules => [

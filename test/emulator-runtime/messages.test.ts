@@ -93,6 +93,13 @@ test("messages that were sent elsewhere before come along with a new conversatio
   expect(bot.received[0]?.message.conversation).toMatchObject(conversation);
 });
 
+test("an emoji is one character", async () => {
+  const { send } = await hub();
+  const attribute = { name: "🙂".repeat(255), value: "🙂".repeat(2_048) };
+  const emojis = { content: { text: "🙂".repeat(500) }, attributes: { attribute: [attribute] } };
+  expect((await send(firstMessage(emojis))).status).toBe(202);
+});
+
 test("an object around a list may be empty", async () => {
   const { send } = await hub();
   const empty = { recipients: {}, attachments: {}, attributes: {} };

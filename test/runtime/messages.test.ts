@@ -303,6 +303,18 @@ test("reply, escalate and end take what was received from the conversation", asy
   ]);
 });
 
+test("an emoji is one character of a text, and of the name of an attribute", async () => {
+  await using live = await connectedClient(accepted);
+  const [said, attributes] = ["🙂".repeat(10_000), { ["🙂".repeat(255)]: "x" }];
+  await live.client.messages.reply("c-1", {
+    type: "text",
+    text: said,
+    attributes,
+    sender: "customer",
+  });
+  expect(live.hub.calls).toHaveLength(1);
+});
+
 test("a conversation that is over is distinguished from other refusals", async () => {
   await using live = await connectedClient(
     inTurn(json(400, { code: "400-630" }), json(400, { code: "400-143" })),
@@ -360,6 +372,7 @@ test.each<[string, unknown, string]>([
   ["text in a rich message", { ...text, type: "richMessage.form", sender: "custom_bot" }, "text"],
   ["text and HTML", { ...text, html: "<b>Hi</b>" }, "must have only one of text, html"],
   ["a long text", { ...text, text: long(10_001) }, " text must have 1 to 10000 characters"],
+  ["many emojis", { ...text, text: "🙂".repeat(10_001) }, "10000 characters, not 10001"],
   ["a long ID", { ...text, messageId: long(256) }, "messageId must have 1 to 255 characters"],
   ["no attribute", { ...text, attributes: {} }, "attributes must have 1 to 75 entries"],
   ["76 attributes", { ...text, attributes: named(76) }, "attributes must have 1 to 75 entries"],

@@ -18,7 +18,7 @@ const isWithin = (size: number, min: number, max: number): boolean => size >= mi
 
 export const text = (min: number, max: number): Check =>
   rule(
-    (value) => typeof value === "string" && isWithin(value.length, min, max),
+    (value) => typeof value === "string" && isWithin([...value].length, min, max),
     `a text of ${min} to ${max} characters`,
   );
 
