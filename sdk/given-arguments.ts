@@ -190,6 +190,16 @@ export const assertKnownNames = (of: string, names: readonly string[], args: obj
   );
 };
 
+/** @throws pulumi.RunError if a resource is given an ID, which Pulumi drops: it would create a copy */
+export const assertNoId = (kind: string, name: string, args: object): void => {
+  const dropped = givenNames(args).find((key) => key === "id" || key === "urn");
+  if (dropped === undefined) return;
+  const quoted = JSON.stringify(name);
+  throw new pulumi.RunError(
+    `${kind} ${quoted}: ${dropped} cannot be set. For an object that exists, use ${kind}.get(${quoted}, id), or set adopt to its ID`,
+  );
+};
+
 /** @throws pulumi.RunError if the ID is invalid, because the engine would create a new object */
 export const assertGetId = (kind: string, name: string, id: unknown): void => {
   const isGiven =

@@ -18,6 +18,7 @@ import {
   assertArguments,
   assertFoundBy,
   assertGetId,
+  assertNoId,
   checkReferences,
   isOfType,
   rememberId,
@@ -215,6 +216,7 @@ const collectProps = (
   const empty = Object.fromEntries(names.map((key) => [key, undefined]));
   const pointer = { __provider: pointerTo(kind) };
   if (looksUp in args) return { ...empty, profile: args.profile, ...pointer };
+  assertNoId(kind, name, args);
   checkReferences(definition, name, args);
   const adopted = adoption(kind, name, args.adopt, opts?.import);
   const parents = parentTypes(typeToken(kind), name, opts?.parent);

@@ -74,6 +74,13 @@ test("an option of Pulumi among the properties is reported with its place", () =
   );
 });
 
+test.each(["id", "urn"])("%s, which Pulumi would drop, is refused", (member) => {
+  expect(() => made("Channel", "web", { type: "custom.web", [member]: "known" })).toThrow(
+    `Channel "web": ${member} cannot be set. For an object that exists, use Channel.get("web", id), or set adopt to its ID`,
+  );
+  expect(() => made("Channel", "web", { [member]: undefined })).not.toThrow();
+});
+
 test("an option that is undefined is left out, and so is an argument of an account", () => {
   expect(() => made("Channel", "left-out", { protect: undefined })).not.toThrow();
   const args = { ...whole, timeout: undefined, agent: undefined };
