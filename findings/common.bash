@@ -2,6 +2,7 @@
 #
 #   use_engine 3.259.0          puts that `pulumi` and the language host for Node.js first on PATH
 #   use_sdk 3.276.0             makes a project for program.js with @pulumi/pulumi of that version
+#   use_package undici 8.12.4   installs that package
 #   use_plugin                  gives it `plugin.js`, whose class is Thing in ./thing.js
 #   quietly COMMAND…            shows what it printed only if it fails
 #   expect "what it is" "$seen" "$wanted"
@@ -43,8 +44,13 @@ use_engine() {
   echo "Engine $(pulumi version)"
 }
 
+use_package() {
+  quietly npm install --no-audit --no-fund --prefix . "$1@$2"
+  echo "$1 $2"
+}
+
 use_sdk() {
-  quietly npm install --no-audit --no-fund --prefix . "@pulumi/pulumi@$1"
+  use_package @pulumi/pulumi "$1" >/dev/null
   install -m 755 node_modules/@pulumi/pulumi/pulumi-resource-pulumi-nodejs .
   path=$folder/work:$path
   printf 'name: finding\nruntime: nodejs\nmain: program.js\n' >Pulumi.yaml
