@@ -77,15 +77,6 @@ test("nobody uses a refused token while its successor is on the way", async () =
   expect(live.hub.log.toSorted()).toEqual(["GET /assets/a1", "GET /assets/a1", "GET /assets/a2"]);
 });
 
-test("a fresh token that is refused too ends the call", async () => {
-  await using live = await connected(onlyToken("never"));
-  await expect(live.service.request(getAsset, { id: "a1" })).rejects.toMatchObject({
-    code: "UNAUTHORIZED",
-    effect: "none",
-  });
-  expect([live.hub.calls.length, live.hub.tokenCalls.length]).toEqual([2, 2]);
-});
-
 test.each([
   ["an hour", { expires_in: 3600 }, 3_540_000],
   ["a short life", { expires_in: 100 }, 90_000],
@@ -135,23 +126,6 @@ test("where the scope is not known, the forms of both kinds of tenants are named
   expect(() => readGrant(settings, response)).toThrow(
     /one scope, https:\/\/hub\.example\.com\/auth\/\.default; a self-service tenant has short/,
   );
-});
-
-test("a failing token address is asked again, but not once more for the call itself", async () => {
-  await using live = await connected(accepted);
-  live.hub.handleToken = raw(503, "");
-  await expect(live.service.request(getAsset, { id: "a1" })).rejects.toMatchObject({
-    code: "UNAVAILABLE",
-    effect: "none",
-  });
-  expect(live.hub.tokenCalls).toHaveLength(5);
-});
-
-test("a token call that is lost is repeated, also below a POST", async () => {
-  await using live = await connected(accepted);
-  const granted = live.hub.handleToken;
-  live.hub.handleToken = inTurn((_seen, _response, socket) => socket.destroy(), granted);
-  expect(await live.service.request(createAsset, { body: {} })).toMatchObject({ status: 200 });
 });
 
 test.each([

@@ -1,15 +1,10 @@
-import { createServer } from "node:net";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { expect, onTestFinished, test } from "vitest";
-import { waitOutRefusals } from "../../provider/pacing/pacer.js";
-import { connectService } from "../../provider/service/connect.js";
-import { connectionFault, httpTransport, type Timer } from "../../provider/service/transport.js";
-import { closeServer, listenHere, portOf } from "../support/loopback-server.js";
+import { expect, test } from "vitest";
+import { connectionFault, httpTransport } from "../../provider/service/transport.js";
 import { startUntrustedServer } from "../support/untrusted-server.js";
 import { calls } from "./support/calls.js";
-import { JumpingClock } from "./support/clocks.js";
-import { connected, failureOf, noPauses } from "./support/connected.js";
+import { connected, failureOf } from "./support/connected.js";
 import { FakeHub, type Handler, inTurn, json, raw } from "./support/fake-hub.js";
 
 const reset: Handler = (_seen, _response, socket) => socket.resetAndDestroy();
@@ -98,59 +93,7 @@ test.each(outcomes)("after %s a %s ends well, fails, or is sent again", async (.
   expect(live.hub.calls).toHaveLength(sent);
 });
 
-test("a POST whose connection is refused was not sent, so it is repeated", async () => {
-  await using live = await connected(json(201, { id: "c1" }));
-  const closed = createServer();
-  await listenHere(closed);
-  const port = portOf(closed);
-  await closeServer(closed);
-  const settings = live.hub.settings({ baseUrl: `http://127.0.0.1:${port}/v3` });
-  let attempts = 0;
-  const transport = httpTransport();
-  const counted = {
-    ...transport,
-    send: (request: Parameters<typeof transport.send>[0]) => {
-      if (request.url.includes("/v3")) attempts += 1;
-      return transport.send(request);
-    },
-  };
-  const clock = new JumpingClock();
-  const pace = waitOutRefusals({ clock });
-  const service = connectService(settings, { clock, pace, retry: noPauses, transport: counted });
-  await expect(service.request(...calls.POST)).rejects.toMatchObject({
-    code: "UNREACHABLE",
-    effect: "none",
-    message: expect.stringContaining("ECONNREFUSED"),
-  });
-  expect(attempts).toBe(5);
-  await service.close();
-});
-
-/** A deadline that comes when the test says so. */
-const manualTimer = () => {
-  const pending = new Set<() => void>();
-  const timer: Timer = (_ms, expire) => {
-    pending.add(expire);
-    return () => pending.delete(expire);
-  };
-  return { timer, expireAll: () => [...pending].forEach((expire) => void expire()) };
-};
-
-test("an answer that drips for ever ends at the deadline, its effect unknown", async () => {
-  const { timer, expireAll } = manualTimer();
-  const drip: Handler = (_seen, response) => {
-    response.writeHead(201);
-    response.write("{", () => expireAll());
-  };
-  await using live = await connected(drip, { transport: httpTransport({ timer }) });
-  await expect(live.service.request(...calls.POST)).rejects.toMatchObject({
-    code: "TIMED_OUT",
-    effect: "unknown",
-  });
-});
-
 test("a call whose time is over while it waits for a connection is never written", async () => {
-  const { timer } = manualTimer();
   const held: (() => void)[] = [];
   await using hub = await FakeHub.start((...call) => {
     held.push(() => json(200, {})(...call));
@@ -159,9 +102,9 @@ test("a call whose time is over while it waits for a connection is never written
   });
   const expiries: (() => void)[] = [];
   const transport = httpTransport({
-    timer: (ms, expire) => {
+    timer: (_ms, expire) => {
       expiries.push(expire);
-      return timer(ms, expire);
+      return () => undefined;
     },
   });
   const expireLast = (): void => expiries.at(-1)?.();
@@ -175,27 +118,6 @@ test("a call whose time is over while it waits for a connection is never written
   await transport.send(request("/after"));
   await transport.close();
   expect(hub.log).not.toContain("POST /late");
-});
-
-test("a port that speaks no TLS is reported as that, and not asked again", async () => {
-  let connections = 0;
-  const plain = createServer((socket) => {
-    connections += 1;
-    socket.on("error", () => undefined);
-    socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
-  });
-  await listenHere(plain);
-  onTestFinished(() => void plain.close());
-  const baseUrl = `https://127.0.0.1:${portOf(plain)}/v3`;
-  await using live = await connected(json(200, {}), {}, { baseUrl });
-  await expect(live.service.request(...calls.GET)).rejects.toMatchObject({
-    code: "UNREACHABLE",
-    effect: "none",
-    message: expect.stringMatching(
-      /no TLS connection to 127\.0\.0\.1:\d+ \(ERR_SSL_\w+\): the server does not use TLS; check the URL's port/,
-    ),
-  });
-  expect(connections).toBe(1);
 });
 
 test("this machine is reached without the proxy", async () => {

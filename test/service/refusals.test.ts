@@ -8,7 +8,7 @@ import {
   setUpOperation,
 } from "../../provider/service/operations.js";
 import { type Connected, connected, failureOf } from "./support/connected.js";
-import { type Handler, inTurn, json, raw } from "./support/fake-hub.js";
+import { type Handler, json } from "./support/fake-hub.js";
 
 const { getAsset, createAsset } = runtimeOperations;
 const body429 = { code: "429-001", developerMessage: "Too many requests." };
@@ -29,21 +29,6 @@ test("a refusal names the call, what the service said, and what to do", async ()
       "Could not update channel: PUT /channels/c1 was refused (400, 400-143: A required attribute is missing; name: missing). Fix the problem that the service reports, and try again.",
     details: { serviceNotes: [{ key: "name", value: "missing" }] },
   });
-});
-
-test.each([
-  ["the body of the specification", json(429, body429)],
-  ["HTML", raw(429, "<html>slow down</html>")],
-])("429 with %s is waited out, also below a POST", async (_, refusal) => {
-  await using live = await connected(inTurn(refusal, refusal, json(200, { id: "a1" })));
-  expect(await live.service.request(createAsset, { body: {} })).toMatchObject({ status: 200 });
-  expect(live.clock.slept).toEqual([1000, 2000]);
-});
-
-test("refusals by rate do not use up the repeats", async () => {
-  const refusals = Array.from({ length: 20 }, () => json(429, body429));
-  await using live = await connected(inTurn(...refusals, json(200, { id: "a1" })));
-  expect(await live.service.request(getAsset, { id: "a1" })).toMatchObject({ status: 200 });
 });
 
 const withScopes =
