@@ -1,12 +1,9 @@
 import { expect, test } from "vitest";
-import type { Definition } from "../../provider/definition/define.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
-import { orchestration } from "../../provider/resources/orchestration.js";
-import { participant } from "../../provider/resources/participant.js";
 import { written } from "./support/wire-values.js";
 
 /** A role of a client application, complete. */
@@ -21,62 +18,6 @@ const role = (name: string, more: JsonObject = {}) => ({
 /** Entries of a map as they travel. */
 const attributes = (values: Record<string, unknown>) =>
   Object.entries(values).map(([name, value]) => ({ name, value }));
-
-const flow = (bot: JsonObject, participant: JsonObject, agent: JsonObject) => ({
-  name: "o",
-  applications: {
-    botConfiguration: { bots: [{ id: "A", participant: { id: "P", ...participant }, ...bot }] },
-    agentConfiguration: { agents: [{ id: "X", ...agent }] },
-  },
-});
-const entryPoint = (of: JsonObject) => ({ name: "a", chatConfigurations: { entryPoint: of } });
-const signedIn = (more: JsonObject) => ({
-  name: "app",
-  roles: [role("customer", { authentication: { id: "a1", ...more } })],
-});
-const language = (more: JsonObject, entry: JsonObject) => ({
-  type: "t",
-  l10nProperties: [{ language: "en", ...more, properties: [{ name: "a", value: "A", ...entry }] }],
-});
-const intent = (item: JsonObject, box: JsonObject) => ({
-  name: "p",
-  intents: { intent: [{ value: "a", displayValue: "A", ...item }], ...box },
-});
-
-/** Objects with members beside the schema, and without them. */
-const beside: readonly (readonly [string, Definition, JsonObject, JsonObject])[] = [
-  [
-    "at the top, however they are called",
-    channel,
-    JSON.parse('{"type":"t","region":"eu","constructor":1,"__proto__":{"polluted":true}}'),
-    { type: "t" },
-  ],
-  ["in items, and beside a box", participant, intent({ color: 1 }, { page: 1 }), intent({}, {})],
-  ["in entries, inner ones too", channel, language({ by: 1 }, { by: 2 }), language({}, {})],
-  [
-    "in references that the service expands",
-    orchestration,
-    flow({ rank: 1 }, { name: "first", type: "custom_bot" }, { name: "agent" }),
-    flow({}, {}, {}),
-  ],
-  [
-    "in a reference, with a mask",
-    clientApplication,
-    signedIn({ basicAuth: { username: "u", password: "••••••" } }),
-    signedIn({}),
-  ],
-  ["beside an ID", account, entryPoint({ id: "1007", name: "main" }), entryPoint({ id: "1007" })],
-];
-
-test.each(beside)("what no field knows is not written back: %s", (_, definition, live, known) => {
-  expect(written(definition, live, known, known)).toEqual({
-    ...{ body: known, hidden: [], undeclared: [] },
-  });
-  // Nor where the program says nothing of what is around it.
-  const { name, type } = known;
-  const { body, hidden } = written(definition, live, name === undefined ? { type } : { name });
-  expect({ body, hidden }).toEqual({ body: known, hidden: [] });
-});
 
 test("an empty value that the service shows for an absent one is not written back", () => {
   const live = {

@@ -55,26 +55,6 @@ test("a call that hangs holds up the others for a period only", async () => {
   expect(wallMs).toBeLessThanOrEqual(250);
 });
 
-test.each([
-  ["1", 1],
-  ["60", 60],
-  ["Thu, 01 Jan 2026 00:00:30 GMT", 30],
-  ["86400, of which 100 s are believed", 100],
-])("after a refusal, calls wait for a Retry-After of %s", async (header, seconds) => {
-  const time = new VirtualTime();
-  const call = calling(time, new TrueBucket(1, 10, 0), line);
-  const reported = async () => {
-    const answer = await call();
-    const value = header.split(",")[1]?.includes("of which") ? "86400" : header;
-    return answer.status === 429 ? refusedWith({ "retry-after": value }) : answer;
-  };
-  const { wallMs, failed } = await makeCalls(time, pacer(time, { burst: 10 }), 30, reported);
-  expect(failed).toBe(0);
-  // Meanwhile, at most ten tokens were saved up.
-  const idealMs = 1000 * (seconds + 29 - Math.min(9, seconds - 1));
-  expect(wallMs).toBeLessThanOrEqual(idealMs * 1.02 + 500);
-});
-
 test("a long queue alone is no reason to fail", async () => {
   const limits = {
     plan: "developer",

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import type { ServiceCall } from "../../sdk/runtime/index.js";
-import { ManualClock } from "../service/support/clocks.js";
 import { inTurn, json, raw } from "../service/support/fake-hub.js";
 import { type ConnectedClient, connectedClient } from "./support/connected-client.js";
 
@@ -44,22 +43,6 @@ test("objects of one template share a bucket, and other templates have their own
     live.client.request({ ...call, params: { portalID: "2" } }),
   ]);
   expect(waits).toEqual([1_000]);
-});
-
-test("a refusal holds back the calls that follow it", async () => {
-  const clock = new ManualClock();
-  const refused = inTurn(json(429, { code: "429-001" }), ok);
-  await using live = await connectedClient(refused, {}, { clock });
-  const { params: _, ...call } = portal(live);
-  const search = () => live.client.request(portal(live));
-  const first = search();
-  await expect.poll(() => clock.sleeping).toBe(1);
-  const second = search();
-  // Another endpoint is free: by then the second call would have arrived, too.
-  for (const _ of [1, 2, 3]) await live.client.request({ ...call, path: "/portals" });
-  expect(live.hub.log.filter((line) => line.includes("search"))).toHaveLength(1);
-  clock.advance(1_000);
-  await Promise.all([first, second]);
 });
 
 /** User Manager, the one service whose rates name a PATCH (specification §8.3). */
