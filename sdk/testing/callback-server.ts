@@ -27,8 +27,11 @@ export const listTokenAnswers = async (
       const address = textAt(object, "oauth2", "tokenRequestUrl");
       if (address === undefined) return [];
       const path = textAt(object, "oauth2", "accessTokenPath") ?? "$.access_token";
-      const names = [...path.matchAll(/[A-Za-z_][\w-]*/g)].map(([name]) => name);
-      const answer = names.reduceRight<unknown>((inner, name) => ({ [name]: inner }), "test-token");
+      const steps = [...path.matchAll(/[\w-]+/g)].map(([step]) => step);
+      const answer = steps.reduceRight<unknown>(
+        (inner, step) => Object.assign(/^\d+$/.test(step) ? [] : {}, { [step]: inner }),
+        "test-token",
+      );
       return [[address, answer]];
     }),
   );

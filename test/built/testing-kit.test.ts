@@ -22,7 +22,7 @@ const account = async () => {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       payload: { secret: password },
-      accessTokenPath: "$.auth.accessToken",
+      accessTokenPath: "$.auth.tokens[0]",
     },
   });
   const desk = new Authentication("desk", { basicAuth: { username: "hub", password } });
