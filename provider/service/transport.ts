@@ -166,8 +166,8 @@ const limits = {
   connections: 8,
   headersTimeout: 60_000,
   bodyTimeout: 30_000,
-  // A longer answer is refused: no collection or message of the service comes close to this size.
-  maxResponseSize: 8 * 1024 * 1024,
+  // A longer answer is refused. A page of 75 channels can have icons of 38,400,000 bytes (vendor).
+  maxResponseSize: 40 * 1024 * 1024,
 } as const satisfies EnvHttpProxyAgent.Options;
 
 /**
@@ -332,7 +332,7 @@ export const connectionFault = (
     return lasting("UNREACHABLE", text);
   }
   if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE")
-    return lasting("BAD_RESPONSE", `the response from ${host} is larger than 8 MiB; check the URL`);
+    return lasting("BAD_RESPONSE", `the response from ${host} exceeds 40 MiB; check the URL`);
   const isTimeout = cause instanceof Error && cause.name === "TimeoutError";
   if (isTimeout || timeouts.includes(code))
     return passing("TIMED_OUT", `${host} did not send a complete response within the allowed time`);

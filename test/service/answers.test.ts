@@ -93,6 +93,13 @@ test.each(outcomes)("after %s a %s ends well, fails, or is sent again", async (.
   expect(live.hub.calls).toHaveLength(sent);
 });
 
+test("a page of 75 channels with the largest icons that the vendor allows is read", async () => {
+  const channel = Array(75).fill({ icon: "A".repeat(512_000) });
+  await using live = await connected(json(200, { channel }));
+  const { body } = await live.service.request(...calls.GET);
+  expect(body).toMatchObject({ channel: { length: 75 } });
+});
+
 test("a call whose time is over while it waits for a connection is never written", async () => {
   const held: (() => void)[] = [];
   await using hub = await FakeHub.start((...call) => {

@@ -152,15 +152,15 @@ export const answers: Group = {
       },
     ),
     row(
-      "The answer is larger than 8 MiB",
-      instead(text(`{"padding":"${"x".repeat(9 * 1024 * 1024)}"}`)),
+      "The answer is larger than 40 MiB",
+      instead(text(`{"padding":"${"x".repeat(41 * 1024 * 1024)}"}`)),
       {
         create: done(1, finds),
         list: done(1, itemInstead),
-        get: fails(1, /larger than 8 MiB/, "fails at once: a repeat would be as large"),
+        get: fails(1, /exceeds 40 MiB/, "fails at once: a repeat would be as large"),
         update: done(1, statusCounts),
         delete: done(1, statusCounts),
-        token: fails(1, /larger than 8 MiB/, "fails at once; nothing was sent to the service"),
+        token: fails(1, /exceeds 40 MiB/, "fails at once; nothing was sent to the service"),
       },
     ),
     row(
