@@ -1,18 +1,16 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { JsonObject } from "../../provider/kernel/json.js";
+import { type JsonObject, textAt } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
-import { roleOf } from "../support/forms.js";
+import { changedAt, placesIn } from "../support/json-places.js";
 import { kindOf, type Running, running, start } from "./running.js";
 
 let service: Running;
 let application: { id: string };
-let participant: { id: string };
 let channel: { id: string };
 beforeAll(async () => {
   service = await start();
   application = { id: await service.make(kindOf("ClientApplication")) };
-  participant = { id: await service.make(kindOf("Participant"), { application }) };
   channel = { id: await service.make(kindOf("Channel")) };
 });
 afterAll(() => service[Symbol.asyncDispose]());
@@ -37,76 +35,44 @@ test.each(resources)(
 );
 
 const unknown = { id: "00000000-0000-4000-8000-000000000000" };
-const bots = (changes: object) => ({
-  applications: { botConfiguration: { bots: [{ ...application, participant, ...changes }] } },
-});
-
-/** Every reference of the reference graph, given the id of the wrong object. */
-const references: readonly (readonly [
-  kind: string,
-  key: string,
-  changes: (wrong: { id: string }) => JsonObject,
-])[] = [
-  [
-    "ClientApplication",
-    "roles[0].authentication.id",
-    (wrong) => ({
-      roles: [roleOf("customer", { authentication: wrong })],
-    }),
-  ],
-  ["Participant", "application.id", (wrong) => ({ application: wrong })],
-  ["Orchestration", "applications.botConfiguration.bots[0].id", (wrong) => bots(wrong)],
-  [
-    "Orchestration",
-    "applications.botConfiguration.bots[0].participant.id",
-    (wrong) => bots({ participant: wrong }),
-  ],
-  [
-    "Orchestration",
-    "applications.botConfiguration.bots[0].onEscalation.agent.id",
-    (wrong) => bots({ onEscalation: { agent: wrong } }),
-  ],
-  [
-    "Orchestration",
-    "applications.customerConfiguration.customer.id",
-    (wrong) => ({
-      applications: {
-        agentConfiguration: { agents: [application] },
-        customerConfiguration: { customer: wrong },
-      },
-    }),
-  ],
-  [
-    "Orchestration",
-    "applications.agentConfiguration.agents[0].id",
-    (wrong) => ({ applications: { agentConfiguration: { agents: [wrong] } } }),
-  ],
-  ["Account", "channel.id", (wrong) => ({ channel: wrong })],
-  [
-    "Account",
-    "chatConfigurations.orchestration.id",
-    (wrong) => ({ chatConfigurations: { orchestration: wrong, entryPoint: { id: "1007" } } }),
-  ],
-];
-
 const post = async (kind: string, changes: JsonObject, at = service) =>
   at.call("POST", `/${kindOf(kind).collection}`, await at.body(kindOf(kind), changes));
 
-test.each(references)(
-  "%s: a wrong %s is refused and named, and changes nothing",
-  async (...row) => {
-    const [kind, key, changes] = row;
-    const refused = { status: 400, json: { code: "400-196", details: [{ key }] } };
-    const path = `/${kindOf(kind).collection}/${await service.make(kindOf(kind))}`;
+/** Every reference of the specification's reference graph. */
+const references = [
+  "ClientApplication roles[0].authentication.id",
+  "Participant application.id",
+  "Orchestration applications.botConfiguration.bots[0].id",
+  "Orchestration applications.botConfiguration.bots[0].participant.id",
+  "Orchestration applications.botConfiguration.bots[0].onEscalation.agent.id",
+  "Orchestration applications.customerConfiguration.customer.id",
+  "Orchestration applications.agentConfiguration.agents[0].id",
+  "Account channel.id",
+  "Account chatConfigurations.orchestration.id",
+];
+
+test("a wrong reference is refused and named, and changes nothing", async () => {
+  const tried: string[] = [];
+  for (const definition of resources) {
+    const { kind, collection } = definition;
+    const path = `/${collection}/${await service.make(definition)}`;
     const before = (await service.call("GET", path)).text;
-    for (const wrong of [unknown, key === "channel.id" ? application : channel]) {
-      expect(await post(kind, changes(wrong))).toMatchObject(refused);
-      const body = await service.body(kindOf(kind), changes(wrong));
-      expect(await service.call("PUT", path, body)).toMatchObject(refused);
+    const body = await service.body(definition);
+    for (const place of placesIn(body)) {
+      if (!/^[0-9a-f-]{36}$/.test(textAt(body, ...place) ?? "")) continue;
+      const key = place.join(".").replaceAll(/\.(\d+)/g, "[$1]");
+      const refused = { status: 400, json: { code: "400-196", details: [{ key }] } };
+      for (const { id } of [unknown, key === "channel.id" ? application : channel])
+        for (const call of [`POST /${collection}`, `PUT ${path}`]) {
+          const [method = "", at = ""] = call.split(" ");
+          expect(await service.call(method, at, changedAt(body, place, id))).toMatchObject(refused);
+        }
+      tried.push(`${kind} ${key}`);
     }
     expect((await service.call("GET", path)).text).toBe(before);
-  },
-);
+  }
+  expect(tried.toSorted()).toEqual(references.toSorted());
+});
 
 test("unknownReference accept takes any id", async () => {
   const own = await running({ switches: { unknownReference: "accept" } });
