@@ -46,40 +46,6 @@ test("in the order of the references everything can be deleted, and is gone", as
   }
 });
 
-/** Every place of an orchestration that names a client application. */
-test.each<[string, (bot: object, spare: object) => object]>([
-  ["bots[].id", (bot, spare) => ({ botConfiguration: { bots: [{ ...bot, ...spare }] } })],
-  [
-    "bots[].onEscalation.agent",
-    (bot, spare) => ({ botConfiguration: { bots: [{ ...bot, onEscalation: { agent: spare } }] } }),
-  ],
-  [
-    "customerConfiguration.customer",
-    (bot, spare) => ({
-      botConfiguration: { bots: [bot] },
-      customerConfiguration: { customer: spare },
-    }),
-  ],
-  ["agentConfiguration.agents[]", (_, spare) => ({ agentConfiguration: { agents: [spare] } })],
-])(
-  "a client application that %s names is held until the PUT that drops it",
-  async (_, applications) => {
-    const service = await running();
-    const spare = await service.make(kindOf("ClientApplication"));
-    const application = await service.make(kindOf("ClientApplication"));
-    const participant = await service.make(kindOf("Participant"), {
-      application: { id: application },
-    });
-    const bot = { id: application, participant: { id: participant } };
-    const wanted = { applications: applications(bot, { id: spare }) };
-    const id = await service.make(kindOf("Orchestration"), wanted);
-    expect((await drop(service, "clientapplications", spare)).json.code).toBe("400-113");
-    const body = { name: "x", applications: { botConfiguration: { bots: [bot] } } };
-    expect((await service.call("PUT", `/orchestrations/${id}`, body)).status).toBe(204);
-    expect((await drop(service, "clientapplications", spare)).status).toBe(204);
-  },
-);
-
 test.each(resources.map(({ collection }) => collection))(
   "an unknown id of %s is not found",
   async (collection) => {
