@@ -1,14 +1,12 @@
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { z } from "zod";
-import { makeFolders } from "../../provider/kernel/files.js";
 import type { Printed } from "../../provider/kernel/json.js";
 import { defaultScopes } from "../../provider/service/operations.js";
 import type { Settings } from "../../provider/service/settings.js";
-import { CommandFailure, messageOf } from "../command.js";
 import { importFileText, newOwnershipId } from "../import/import-entries.js";
 import { type AccountOptions, readAccountInputs } from "../inventory/open-account.js";
 import type { AccountReading } from "../inventory/read-account.js";
+import { assertRoom, writeNewFiles } from "../new-folder.js";
 import { withCount, wrapped } from "../terminal/columns.js";
 import type { CommandWork } from "../terminal/progress.js";
 import { notReadLines, textReport } from "../terminal/report.js";
@@ -28,41 +26,7 @@ import {
 } from "./program-plan.js";
 import type { Proof } from "./prove.js";
 
-/** A repository may begin before the export. */
-const namesIn = (folder: string): readonly string[] =>
-  existsSync(folder) ? readdirSync(folder).filter((name) => name !== ".git") : [];
-
-/**
- * Checks that nobody's files are in a folder, before anything is read from the service.
- *
- * @throws CommandFailure if it holds files, is none, or cannot be read
- */
-const assertEmpty = (folder: string): void => {
-  const advice = "Nothing was changed. Specify a new folder with --out.";
-  let names: readonly string[];
-  try {
-    names = namesIn(folder);
-  } catch (error) {
-    throw new CommandFailure(`Cannot write to ${folder}: ${messageOf(error)}. ${advice}`);
-  }
-  if (names.length > 0) throw new CommandFailure(`${folder} is not empty. ${advice}`);
-};
-
-/**
- * Writes files that are not there yet.
- *
- * @throws CommandFailure if one of them exists by now, or cannot be written
- */
-export const writeNewFiles = (folder: string, files: ReadonlyMap<string, string>): void => {
-  try {
-    makeFolders(folder);
-    for (const [name, text] of files) writeFileSync(join(folder, name), text, { flag: "wx" });
-  } catch (error) {
-    throw new CommandFailure(
-      `Writing the export to ${folder} failed: ${messageOf(error)}. Fix the problem, and export to a new folder.`,
-    );
-  }
-};
+const advice = "Specify a new folder with --out.";
 
 const resource = {
   kind: z.string(),
@@ -139,7 +103,7 @@ const projectName = (text: string): string =>
  */
 export const runExport = async (options: ExportOptions): Promise<ExportResult> => {
   const folder = resolve(options.folder ?? process.cwd(), options.out);
-  assertEmpty(folder);
+  assertRoom(folder, advice);
   const { settings, reading, objects, notes } = await readAccountInputs(options);
   const names = { project: projectName(basename(folder)), stack: "prod" };
   const plan = planProgram(objects, options);
@@ -152,7 +116,11 @@ export const runExport = async (options: ExportOptions): Promise<ExportResult> =
     ["import.json", importFileText(plan.declared, { ownership, profile }, names)],
     ["README.md", projectReadme(names, plan, source.secrets)],
   ]);
-  writeNewFiles(folder, files);
+  writeNewFiles(
+    folder,
+    [...files].map(([path, text]) => ({ path, text })),
+    advice,
+  );
   return { folder, settings, reading, names, plan, source, notes, texts: files };
 };
 

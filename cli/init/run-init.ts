@@ -1,52 +1,20 @@
-import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { z } from "zod";
-import { makeFolders } from "../../provider/kernel/files.js";
 import type { Printed } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { environmentOfPackages } from "../../provider/service/settings.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { cachedPulumi } from "../get-pulumi/get-pulumi.js";
+import { assertRoom, writeNewFiles } from "../new-folder.js";
 import { type PackedPackage, packedPackage } from "../packed-package.js";
 import { oldNodeNote } from "../program-node.js";
 import { type Ended, runCommand } from "../pulumi/processes.js";
 import { findProgram } from "../pulumi/pulumi-cli.js";
 import { wrapped } from "../terminal/columns.js";
 import type { Progress } from "../terminal/progress.js";
-import { type Pipeline, type ProjectFile, templateProject } from "./template-project.js";
+import { type Pipeline, templateProject } from "./template-project.js";
 
-/** Files that a folder may hold before a project is made there. */
-const harmless = new Set([".git", ".gitattributes", "LICENSE", "LICENSE.md"]);
-
-/** @throws CommandFailure if something is in the way; nothing has been made by then */
-const assertRoom = (folder: string): void => {
-  const isFile = existsSync(folder) && !statSync(folder).isDirectory();
-  if (isFile)
-    throw new CommandFailure(
-      `${folder} is a file, not a folder. Nothing was created. Specify a new folder: ${ownCommand("init <folder>")}`,
-    );
-  const found = existsSync(folder) ? readdirSync(folder).filter((name) => !harmless.has(name)) : [];
-  if (found.length === 0) return;
-  const named = found.slice(0, 5).join(", ") + (found.length > 5 ? ", …" : "");
-  throw new CommandFailure(
-    `${folder} is not empty (${named}). Nothing was created. Specify a new folder: ${ownCommand("init <folder>")}`,
-  );
-};
-
-/** Writes the files of a project. @throws CommandFailure if the folder cannot be written */
-const writeProject = (folder: string, files: readonly ProjectFile[]): void => {
-  try {
-    for (const { path, text, executable } of files) {
-      const file = join(folder, path);
-      makeFolders(dirname(file));
-      writeFileSync(file, text, { mode: executable ? 0o755 : 0o644, flag: "wx" });
-    }
-  } catch (error) {
-    throw new CommandFailure(
-      `Cannot write the project to ${folder}: ${messageOf(error)}. Specify another folder: ${ownCommand("init <folder>")}`,
-    );
-  }
-};
+const advice = `Specify a new folder: ${ownCommand("init <folder>")}`;
 
 /** npm gives its reason first, after a code; the path of its log comes last. */
 const npmReason = (lines: readonly string[]): string | undefined =>
@@ -151,11 +119,11 @@ export const runInit = async (
   const folder = resolve(options.folder);
   const name = options.name ?? nameFor(folder);
   assertName(name);
-  assertRoom(folder);
+  assertRoom(folder, advice);
   const packed = packedPackage();
   const choices = { name, description, pipeline, dependency: packed?.dependency };
   const files = templateProject(choices);
-  writeProject(folder, files);
+  writeNewFiles(folder, files, advice);
   progress.note(`Wrote ${files.length} files to ${folder}`);
   const packages = await fetchPackages(folder, options, packed);
   const tooOld = await oldNodeNote(env);

@@ -2,17 +2,11 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../../provider/kernel/package.js";
 import { yamlText } from "../../provider/kernel/text.js";
+import type { ProjectFile } from "../new-folder.js";
 
 export const pipelines = ["github", "gitlab", "none"] as const;
 
 export type Pipeline = (typeof pipelines)[number];
-
-export interface ProjectFile {
-  /** From the root of the project, with `/`. */
-  readonly path: string;
-  readonly text: string;
-  readonly executable: boolean;
-}
 
 /** The choices that the template leaves open. */
 export interface ProjectChoices {

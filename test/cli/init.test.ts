@@ -150,12 +150,12 @@ test.each(["2026", "true", "null", "1e3", "0x1f", "2026-11-28", "Yes", "off"])(
 test("a folder with something in it is left as it is", async () => {
   mkdirSync(join(folder, "shop", ".git"), { recursive: true });
   await quiet().done;
-  await expect(quiet().done).rejects.toThrow(/shop is not empty \(.*Nothing was created/);
+  await expect(quiet().done).rejects.toThrow(/shop is not empty \(.*Nothing was written/);
 });
 
 test.each([
-  ["shop", /shop is a file, not a folder\. Nothing was created\. Specify a new folder/],
-  ["shop/below", /^Cannot write the project to .*shop\/below: ENOTDIR.*Specify another/],
+  ["shop", /^Cannot write to .*shop: ENOTDIR.*Specify a new folder/],
+  ["shop/below", /^Cannot write to .*shop\/below: ENOTDIR.*Specify a new folder/],
 ])("where a file is in the way of %s, that is said with what to do", async (name, said) => {
   writeFileSync(join(folder, "shop"), "a file");
   const made = await run("init", join(folder, name), "--no-install");

@@ -127,7 +127,6 @@ const inspected = async (service: Running, place: number) => {
 };
 
 const sentinel = "hunter2-anywhere";
-/** What stands for a value that the emulator does not know. */
 
 /** Values of a field with the sentinel in each of its secrets, in the right shape and in wrong ones. */
 const withSentinel = (field: Field): readonly unknown[] => {

@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { exportReport, writeNewFiles } from "../../../cli/export/run-export.js";
+import { exportReport } from "../../../cli/export/run-export.js";
+import { writeNewFiles } from "../../../cli/new-folder.js";
 import type { JsonObject as Json } from "../../../provider/kernel/json.js";
 import { oddAccount, oddCanary, oddId } from "../../support/odd-account.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
@@ -161,7 +162,10 @@ test("an account that is managed altogether is a project without resources, and 
 });
 
 test.each([
-  ["elsewhere", /elsewhere is not empty\. Nothing was changed\. Specify a new folder with --out/],
+  [
+    "elsewhere",
+    /elsewhere is not empty \(notes\.txt\)\. Nothing was written\. Specify a new folder with --out/,
+  ],
   ["taken", /Cannot write to .*taken: ENOTDIR/],
 ])("is refused where others' files are in %s, before anything is read", async (out, refusal) => {
   const hub = await exportSandbox();
@@ -186,15 +190,13 @@ test.runIf(process.platform === "linux")(
   async () => {
     const hub = await exportSandbox();
     for (const out of ["/proc/none", "/proc/none/below/it", "/dev/fd/none"])
-      await expect(hub.export({ out })).rejects.toThrow(
-        /Writing the export to .* failed: (ENOENT|EACCES)/,
-      );
+      await expect(hub.export({ out })).rejects.toThrow(/Cannot write to .*: (ENOENT|EACCES)/);
   },
 );
 
 test("a file that is there by now is not lost", () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "README.md"), "mine");
-  expect(() => writeNewFiles(folder, new Map([["README.md", "two"]]))).toThrow(/EEXIST/);
+  expect(() => writeNewFiles(folder, [{ path: "README.md", text: "two" }], "")).toThrow(/EEXIST/);
   expect(readFileSync(join(folder, "README.md"), "utf8")).toBe("mine");
 });
