@@ -1,5 +1,5 @@
+import { countCharacters } from "../../provider/definition/violations.js";
 import { isObject, type JsonObject, listAt, textAt, valueAt } from "../../provider/kernel/json.js";
-import { countCharacters } from "../../provider/kernel/text.js";
 import { extensionInName } from "../../provider/resources/content-types.js";
 import { fileMembers, sendFields } from "../../provider/resources/message-fields.js";
 import {

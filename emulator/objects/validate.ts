@@ -12,8 +12,8 @@ import {
   type TextField,
 } from "../../provider/definition/define.js";
 import { membersOf } from "../../provider/definition/fields.js";
+import { countCharacters } from "../../provider/definition/violations.js";
 import { isObject, type JsonObject, objectOf } from "../../provider/kernel/json.js";
-import { countCharacters } from "../../provider/kernel/text.js";
 import { HttpError } from "../http/exchange.js";
 import type { Switches } from "../service/switches.js";
 

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
 import { unknownValue } from "../kernel/pulumi.js";
-import { abbreviated, countCharacters, nearestHint, quoted, valueSort } from "../kernel/text.js";
+import { abbreviated, nearestHint, quoted, valueSort } from "../kernel/text.js";
 import {
   type Field,
   type Fields,
@@ -38,6 +38,10 @@ interface Place {
 }
 
 type Rules = readonly (string | false | undefined)[];
+
+/** Counts characters as a schema does: code points (RFC 8259), of which an emoji is one, not two. */
+export const countCharacters = (text: string): number =>
+  text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 
 /** Whether a string is an absolute http or https URL. */
 export const isHttpUrl = (value: string): boolean =>

@@ -60,10 +60,6 @@ const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
  */
 export const cleaned = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
 
-/** Counts characters as a schema does: code points (RFC 8259), of which an emoji is one, not two. */
-export const countCharacters = (text: string): number =>
-  text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
-
 /** Limits the length of text without splitting a character; truncated text ends with `…`. */
 export const abbreviated = (text: string, most: number): string => {
   if (text.length <= most) return text;
