@@ -205,6 +205,10 @@ const isDuplicate = ({ definition, account, markedBeside }: Orphan): boolean =>
 /** How many creations of other packages are named; a run may have left hundreds. */
 const namedForeign = 3;
 
+/** Whether a creation concerns this command: a component, such as the stack itself, makes nothing. */
+const isSettledHere = ({ type, custom }: StateResource): boolean =>
+  custom === false || isOurType(type);
+
 /** A state that is written loses all notes, those of other packages too. */
 const foreignNote = (creations: readonly PendingOperation[]): readonly string[] => {
   const urns = creations.map(({ resource }) => resource.urn).filter((_, at) => at < namedForeign);
@@ -225,7 +229,7 @@ export const planRepair = async (
   const { document, states, gaps } = inventory;
   const pending = document.deployment.pending_operations ?? [];
   const [ours = [], foreign = []] = [true, false].map((is) =>
-    pending.filter(({ type, resource }) => type === "creating" && isOurType(resource.type) === is),
+    pending.filter(({ type, resource }) => type === "creating" && isSettledHere(resource) === is),
   );
   const decisions: Decision[] = [];
   for (const operation of new Map(ours.map((each) => [each.resource.urn, each])).values())

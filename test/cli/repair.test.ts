@@ -396,6 +396,20 @@ test("an object that is gone once it is read was not made", async () => {
   expect(await box.control.control("GET", "/faults")).toEqual([]);
 });
 
+test("the pending creation of a component, such as the stack of a first run, is removed", async () => {
+  const box = await stackSandbox();
+  await box.up("Channel", "web", web);
+  const type = "pulumi:pulumi:Stack";
+  const urn = `urn:pulumi:prod::shop::${type}::shop-prod`;
+  box.write(pending("creating", { urn, type, custom: false, inputs: {} }));
+  const { steps, left } = await box.repair({ apply: true });
+  expect({ steps, left }).toEqual({
+    steps: [{ action: "forget", urn, kind: "Stack", done: true }],
+    left: [],
+  });
+  expect(box.deployment().pending_operations).toBeUndefined();
+});
+
 test("creations of other packages stay pending, however many, and are told in one sentence", async () => {
   const box = await stackSandbox();
   await box.up("Channel", "web", web);
