@@ -239,6 +239,19 @@ const collectProps = (
 };
 
 /**
+ * The options for Pulumi: `adopt` stands for `import`, and `*` for what a program declares. The owner
+ * must follow the resource to another name or parent.
+ */
+const engineOptions = (
+  { fields }: Definition,
+  { import: _, ignoreChanges, ...rest }: pulumi.CustomResourceOptions,
+): pulumi.CustomResourceOptions => {
+  const declared = [...Object.keys(fields), "profile", "markedSecrets"];
+  const ignored = ignoreChanges?.flatMap((path) => (path === "*" ? declared : [path]));
+  return ignored ? { ...rest, ignoreChanges: ignored } : rest;
+};
+
+/**
  * Frames of a stack trace from the SDK's registration up to the program's line. The SDK takes some
  * 50 of them for each resource, and each frame costs a program of 200 resources 50 ms (3.276).
  */
@@ -264,14 +277,13 @@ export class ConversationResource extends pulumi.CustomResource {
     args: object,
     opts?: pulumi.CustomResourceOptions,
   ) {
-    const { import: _, ...rest } = opts ?? {};
     assertArguments(definition.kind, name, args);
     const given = withFileContent(definition, name, { ...args });
     const props = collectProps(definition, name, given, opts);
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = Math.min(stackTraceLimit, framesToProgram);
     try {
-      super(typeToken(definition.kind), name, props, rest);
+      super(typeToken(definition.kind), name, props, engineOptions(definition, opts ?? {}));
     } finally {
       Error.stackTraceLimit = stackTraceLimit;
     }

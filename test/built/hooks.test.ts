@@ -144,3 +144,19 @@ test("a secret that the SDK of an inline program drops at a transform is encrypt
   expect(channels).toMatchObject([{ displayName: "hushed-by-program" }]);
   expect(shop.state()).not.toContain("hushed-by-program");
 });
+
+test("a renamed resource that ignores every change has a new owner, and so another one gets its old name", async () => {
+  const channel = (name: string, type: string, options?: pulumi.CustomResourceOptions) =>
+    new Channel(name, { type, displayName: "Kiosk", icon: "aVZC" }, options);
+  const ignoreChanges = ["*"];
+  const renamed = () =>
+    channel("new", "custom.first", { aliases: [{ name: "old" }], ignoreChanges });
+  await shop.up(async () => void channel("old", "custom.first"));
+  const [first] = await control.objects("channels");
+  await shop.up(async () => void renamed());
+  await shop.up(async () => void [channel("old", "custom.second"), renamed()]);
+  expect(await control.objects("channels")).toMatchObject([
+    { id: first?.id, type: "custom.first", description: expect.stringContaining("prod new #") },
+    { type: "custom.second", description: expect.stringContaining("prod old #") },
+  ]);
+});
