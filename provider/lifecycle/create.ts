@@ -115,7 +115,7 @@ const takeOverExisting = async (
   { objects }: KnownObjects,
   states: ObjectHolders | undefined,
 ): Promise<MadeObject> => {
-  recordTakeOver(declared, existing);
+  recordTakeOver(declared, existing, states);
   const made = await takeOver(declared, existing.object);
   const keep = { id: made.id, serial: made.record.serial };
   // Definite leftovers beside the object are removed; if that fails, the creation still succeeds.
@@ -137,11 +137,18 @@ const listObjects = async (declared: Declared): Promise<KnownObjects> => {
   }
 };
 
-const recordTakeOver = (declared: Declared, { object, by }: ExistingObject): void => {
+const recordTakeOver = (
+  declared: Declared,
+  { object, by }: ExistingObject,
+  states: ObjectHolders | undefined,
+): void => {
   const { identity, run } = declared;
+  const whence = states
+    ? "no state contains it. Either an interrupted run created it, or it was kept on purpose (retainOnDelete, pulumi state delete)."
+    : "the provider cannot read the states.";
   if (by === "mark")
     run.notify?.(
-      `took over the ${describeObject(declared, object)}: it carries this resource's mark, and no state contains it. Either an interrupted run created it, or it was kept on purpose (retainOnDelete, pulumi state delete).`,
+      `took over the ${describeObject(declared, object)}: it carries this resource's mark, and ${whence}`,
       "warning",
     );
   // Under a forced replacement the earlier declaration becomes known only later.

@@ -198,8 +198,12 @@ test("a leftover of ours is taken over and put into shape, and the user is infor
   const { id } = await make("Channel", kiosk({ displayName: "Old" }));
   hub.nextRun([]);
   expect((await make("Channel", kiosk({ displayName: "New" }))).id).toBe(id);
-  expect(hub.reported.join()).toContain(`took over the channel "custom.kiosk" (ID ${id})`);
+  const found = `took over the channel "custom.kiosk" (ID ${id}): it carries this resource's mark, and `;
+  expect(hub.reported.join()).toContain(`${found}no state contains it`);
   expect(await hub.objects("channels")).toMatchObject([{ displayName: "New" }]);
+  hub.nextRun();
+  await make("Channel", kiosk());
+  expect(hub.reported).toEqual([`${found}the provider cannot read the states.`]);
 });
 
 test("marks of release 0.1.0 are still known, and renewed", async () => {
