@@ -8,7 +8,7 @@ import { veiledIn } from "../pulumi/stack-documents.js";
 import { indented, wrapped } from "../terminal/columns.js";
 import { textReport, titled } from "../terminal/report.js";
 import { type MatchedPair, matchObjects, plainName } from "./matching.js";
-import { type ComparableObject, type ComparedSide, readSide } from "./sources.js";
+import { type ComparableObject, type ComparedSide, sideReader } from "./sources.js";
 
 const sideDifferenceSchema = z.strictObject({
   path: z.string().describe("The path in a program, such as roles[custom_bot].callback"),
@@ -138,7 +138,8 @@ export const runCompare = async (
 ): Promise<Comparison> => {
   const named = [a, b].flatMap((side) => /^stack:(.+)$/.exec(side)?.[1] ?? []);
   const asked = { ...options, stack: options.stack ?? named[0] };
-  return comparison(await readSide(a, asked), await readSide(b, asked));
+  const [readA, readB] = [sideReader(a), sideReader(b)];
+  return comparison(await readA(asked), await readB(asked));
 };
 
 const shownValue = (value: string | undefined): string => value ?? "nothing";

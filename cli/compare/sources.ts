@@ -103,20 +103,22 @@ const readFileSide = async (path: string): Promise<ComparedSide> => {
 };
 
 /**
- * Reads a side by the word for it: `stack:NAME`, `profile:NAME`, `live` for the settings without a
- * profile, or a file with a state.
+ * Tells how to read a side by the word for it: `stack:NAME`, `profile:NAME`, `live` for the settings
+ * without a profile, or a file with a state. Reading it throws a ConversationError if a service
+ * cannot be read.
  *
- * @throws CommandFailure if it is none of them; ConversationError if a service cannot be read
+ * @throws CommandFailure if it is none of them
  */
-export const readSide = async (side: string, options: AccountOptions): Promise<ComparedSide> => {
-  if (side === "live") return readAccountSide(undefined, options);
+export const sideReader = (side: string): ((options: AccountOptions) => Promise<ComparedSide>) => {
+  if (side === "live") return (options) => readAccountSide(undefined, options);
   const [, kind, name = ""] = /^(stack|profile):(.*)$/.exec(side) ?? [];
   if (kind !== undefined && name === "")
     throw new CommandFailure(`Cannot compare "${side}": the ${kind} name is missing.`);
-  if (kind === "profile") return readAccountSide(name, options);
+  if (kind === "profile") return (options) => readAccountSide(name, options);
   if (kind === "stack")
-    return sideOfState(`stack ${name}`, (await openStack({ ...options, stack: name })).document);
-  if (existsSync(side)) return readFileSide(side);
+    return async (options) =>
+      sideOfState(`stack ${name}`, (await openStack({ ...options, stack: name })).document);
+  if (existsSync(side)) return () => readFileSide(side);
   throw new CommandFailure(
     `Cannot compare "${side}": it is neither live, stack:NAME, profile:NAME, nor an existing file.`,
   );

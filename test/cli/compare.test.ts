@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { compareReport, comparison, runCompare } from "../../cli/compare/comparison.js";
-import { type ComparableObject, type ComparedSide, readSide } from "../../cli/compare/sources.js";
+import { type ComparableObject, type ComparedSide, sideReader } from "../../cli/compare/sources.js";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { setUpOrder } from "../../provider/definition/kinds.js";
 import { resources } from "../../provider/resources/index.js";
@@ -115,6 +115,11 @@ test.each([
   expect([code, err]).toEqual([1, expect.stringContaining(text)]);
 });
 
+test("the second side is refused before the first one is read", async () => {
+  const { code, err } = await run("compare", "live", "prod");
+  expect([code, err]).toEqual([1, expect.stringContaining("it is neither live, stack:NAME")]);
+});
+
 test("two sides are needed", async () => {
   expect(await run("compare", "live")).toMatchObject({ code: 1 });
 });
@@ -164,7 +169,7 @@ const showsNoSecret = async (box: StackSandbox, all: readonly ComparedSide[]) =>
   await box.edit((objects) => {
     for (const object of Object.values(objects).flat()) object.active = object.active !== true;
   });
-  const live = await readSide("live", box.options);
+  const live = await sideReader("live")(box.options);
   for (const side of all) {
     const shown = JSON.stringify(comparison(live, side));
     for (const secret of secrets) expect(shown).not.toContain(`"${secret}`);
@@ -176,7 +181,7 @@ test.each([true, false])(
   async (isGiven) => {
     const { box, count, sources } = await sourcesOf(() => isGiven);
     const before = await box.control.writes();
-    const all = await Promise.all(sources.map((source) => readSide(source, box.options)));
+    const all = await Promise.all(sources.map((source) => sideReader(source)(box.options)));
     for (const a of all)
       for (const b of all) {
         const found = comparison(a, b);
