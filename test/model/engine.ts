@@ -204,7 +204,9 @@ export class Engine {
       return this.#create(name, made);
     }
     const life = this.#of(declared);
-    const inputs = await this.#checked(name, old.inputs, given);
+    const { owner, autoName } = given;
+    const news = declared.ignoresAll ? { ...old.inputs, owner, autoName } : given;
+    const inputs = await this.#checked(name, old.inputs, news);
     const { changes } = await life.diff(old.id, old.outputs, inputs, old.inputs);
     if (isPreview) return;
     const isSame =

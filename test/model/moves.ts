@@ -58,7 +58,10 @@ const run = fc.record({
   ),
   forced: seldom(8, fc.nat(3)),
   deleteFirst: fc.boolean(),
-  kept: seldom(5, fc.record({ at: fc.nat(3), by: fc.constantFrom("protect", "retainOnDelete") })),
+  kept: seldom(
+    5,
+    fc.record({ at: fc.nat(3), by: fc.constantFrom("protect", "retainOnDelete", "ignoresAll") }),
+  ),
   kill: seldom(5, fc.record({ call: fc.nat(9), acted: fc.boolean() })),
 });
 

@@ -95,6 +95,8 @@ export interface ModelResource {
   readonly more?: 0 | 1 | 2;
   readonly protect?: boolean;
   readonly retainOnDelete?: boolean;
+  /** `ignoreChanges: ["*"]` */
+  readonly ignoresAll?: boolean;
 }
 
 /** What goes wrong with one call, counted from the start of the step. */

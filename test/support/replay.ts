@@ -328,14 +328,17 @@ const declaration = (step: EngineUp, stack: string): string => {
     step.program
       .filter(({ name }) => modelResources[name].kind === kind)
       .map((each) => {
-        const { name, protect, retainOnDelete } = each;
+        const { name, protect, retainOnDelete, ignoresAll } = each;
         const { door = doorOfTests, parents, logical } = partsOf(name);
         const aliases = step.aliases?.[name]?.map((former) => urnOfName(stack, former, "dynamic"));
         return {
           ...{ kind, name, logical, inBox: parents !== "" },
           ...(door === "plugin" ? { token: pluginToken(kind) } : {}),
           inputs: declaredInputs(step.stack, each, idOf),
-          options: { aliases, protect, retainOnDelete },
+          options: {
+            ...{ aliases, protect, retainOnDelete },
+            ignoreChanges: ignoresAll ? ["*"] : undefined,
+          },
         };
       }),
   );
