@@ -112,11 +112,10 @@ const answerWithinMs = 4_000;
 /** In bytes: a message may come with a transcript of 200 others, of 10,000 characters each (vendor). */
 const longestBody = 8 * 1024 * 1024;
 
-const unreadableBody = (rule: string): ConversationError =>
-  new ConversationError(
-    "BAD_RESPONSE",
-    `Could not read a callback: ${rule}. Its messages, if any, were not handled.`,
-  );
+const unreadableBody = (rule: string, cause?: unknown): ConversationError => {
+  const text = `Could not read a callback: ${rule}. Its messages, if any, were not handled.`;
+  return new ConversationError("BAD_RESPONSE", text, {}, "none", { cause });
+};
 
 const unreadableEntries = (count: number): ConversationError =>
   new ConversationError(
@@ -201,7 +200,7 @@ const createAnswers = (options: ReturnType<typeof completeOptions>) => {
       return await withinTime({ clock, ms: answerWithinMs, late: () => answerLate }, respond);
     } catch (error) {
       if (error === answerLate) return lateAnswer;
-      void report(error);
+      void report(unreadableBody("its body did not arrive completely", error));
       return refusals.unreadable;
     }
   };

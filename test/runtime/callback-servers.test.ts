@@ -68,6 +68,19 @@ test("node:http: what was not read of a body holds up no later call of its conne
   expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 413", "HTTP/1.1 202"]);
 });
 
+test("node:http: a call that breaks off is reported, with what that means", async () => {
+  const reported = Promise.withResolvers<unknown>();
+  const { handler } = receiver({ onError: reported.resolve });
+  await using server = await served(handler.node);
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+  const head = `POST / HTTP/1.1\r\nhost: x\r\nauthorization: ${right}\r\ncontent-length: 9\r\n\r\n`;
+  socket.write(`${head}{`, () => socket.destroy());
+  expect(await reported.promise).toMatchObject({
+    code: "BAD_RESPONSE",
+    message: expect.stringContaining("its body did not arrive completely"),
+  });
+});
+
 test("node:http: a call that something else has answered is no failure", async () => {
   const { handler } = receiver();
   const ended = Promise.withResolvers<void>();
