@@ -65,10 +65,6 @@ const formats = {
   },
 } as const;
 
-/** Counts characters as a schema does: code points (RFC 8259), of which an emoji is one, not two. */
-export const countCharacters = (text: string): number =>
-  text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
-
 interface Sized {
   readonly min?: number;
   readonly max?: number;
