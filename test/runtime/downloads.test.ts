@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { openContentTransfer } from "../../sdk/runtime/content-transfer.js";
 import { status } from "./support/asset-hub.js";
 import {
   about,
@@ -144,6 +145,24 @@ test.each([
   };
   const outcome = await hub.client.assets.delete("a-7").catch((error) => error.code);
   expect(outcome).toBe(code);
+});
+
+test("a download that waits for a connection is given up at once", async () => {
+  await using hub = await hubWith(stuck);
+  const [others, own] = [new AbortController(), new AbortController()];
+  let begun = 0;
+  const transfer = openContentTransfer(({ type }) => {
+    begun += type === "sending" ? 1 : 0;
+    if (begun === 9) setImmediate(() => own.abort());
+  });
+  const url = new URL("/content/a-1", hub.origin);
+  const get = ({ signal }: AbortController) => transfer.get({ what: "download", url, signal });
+  const open = Array.from({ length: 8 }, () => get(others).catch(({ code }) => code));
+  await vi.waitFor(() => expect(hub.log).toHaveLength(8));
+  await expect(get(own)).rejects.toMatchObject({ code: "CANCELLED" });
+  others.abort();
+  expect(await Promise.all(open)).toEqual(Array(8).fill("CANCELLED"));
+  await transfer.close();
 });
 
 // So many transfers take a while on a busy machine; what counts is the one after them.
