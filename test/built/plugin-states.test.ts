@@ -28,8 +28,6 @@ const up = ["up", "--yes", "--skip-preview"] as const;
 interface Held {
   readonly urn: string;
   readonly type: string;
-  readonly id: string;
-  readonly provider?: string;
   readonly inputs: JsonObject;
 }
 

@@ -2,7 +2,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startEmulator } from "pulumi-conversation/emulator";
 import { afterEach, expect, test } from "vitest";
-import type { JsonObject } from "../../provider/kernel/json.js";
 import { pluginToken } from "../../provider/kernel/pulumi.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 import { EmulatorControl } from "../support/emulator-control.js";
@@ -18,8 +17,6 @@ interface Held {
   readonly urn: string;
   readonly type: string;
   readonly id: string;
-  readonly inputs: JsonObject;
-  readonly outputs: JsonObject;
 }
 
 const held = (): readonly Held[] => JSON.parse(project.state()).checkpoint.latest?.resources ?? [];

@@ -8,13 +8,7 @@ import type {
   UpdateResponse,
 } from "@pulumi/pulumi/proto/provider_pb.js";
 import type { JsonObject as Json } from "../../provider/kernel/json.js";
-import {
-  Empty,
-  grpc,
-  messages,
-  providerServices,
-  valuesOf,
-} from "../../provider/plugin/protocol.js";
+import { grpc, messages, providerServices, valuesOf } from "../../provider/plugin/protocol.js";
 import { requestOf } from "./engine-requests.js";
 
 /** What a call answered; `error` where it failed. */
@@ -92,11 +86,6 @@ export class EngineClient {
   configure(name: string, args: Json): Promise<Reply> {
     const request = requestOf(messages.ConfigureRequest, { Name: name, Args: args });
     return this.#call((done) => this.#client.configure(request, done), nothing);
-  }
-
-  /** As the engine sends it at the end of a run, and on Ctrl-C. */
-  cancel(): Promise<Reply> {
-    return this.#call((done) => this.#client.cancel(new Empty(), done), nothing);
   }
 
   check(urn: string, olds: Json, news: Json): Promise<Reply> {
