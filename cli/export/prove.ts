@@ -129,7 +129,8 @@ export const prove = async (options: ProofOptions): Promise<Proof> => {
   const run = async (...args: readonly string[]): Promise<string> => {
     const options = { cwd: folder, env, signal };
     const ended = await runCommand(cli.command, [...args, "--non-interactive"], options);
-    if (signal?.aborted) throw new CommandFailure("Interrupted. No process is left running.", 130);
+    if (signal?.aborted)
+      throw new CommandFailure("Interrupted. The export is written, but not proved.", 130);
     if (ended.code === 0) return ended.stdout;
     const said = ended.lastLines.slice(-12).join("\n");
     throw new CommandFailure(`Could not verify the export: pulumi ${args[0]} failed:\n${said}`);
