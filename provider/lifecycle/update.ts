@@ -119,7 +119,7 @@ const freeOrExplainName = async (
   if (owner) throw ownedElsewhere(declared, holder, owner);
   throw new ConversationError(
     "NAME_TAKEN",
-    `the service refused the update (${refusal.details.status}) because another ${definition.noun} (ID ${id}), which Pulumi does not manage, already has that name. Nothing was changed. Use a different ${declared.nameKey}, or remove that object.`,
+    `the service refused the update (${refusal.details.status}) because another ${definition.noun} (ID ${id}), which Pulumi does not manage, already has that name. Nothing was changed. Use a different ${declared.nameKey}, or rename or remove that object.`,
     refusal.details,
     "none",
     { cause: refusal },

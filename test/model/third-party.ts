@@ -220,10 +220,14 @@ export class ThirdParty {
     this.forgive((each) => secrets.includes(each));
   }
 
-  /** Removes an object that no state holds and that nobody can tell whose it is. */
+  /**
+   * Removes an object that no state holds and that nobody can tell whose it is; renames it if what
+   * uses it is only going to be deleted.
+   */
   async removeStray(id: string): Promise<void> {
     const target = await this.#object(id);
     if (target) await this.#removeWithUsers(target);
+    await this.rename(id);
   }
 
   /** The refusal of a deletion names who uses the object: a person's objects step aside. */
