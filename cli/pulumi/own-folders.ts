@@ -79,8 +79,9 @@ const removeAbandoned = (parent: string, start: string): void => {
 };
 
 /**
- * Creates a folder that only this user can read in the system's temporary folder. It is removed when you call `remove`
- * or when this process ends; after SIGKILL, the next call with the same prefix removes it.
+ * Creates a folder that only this user can read in the system's temporary folder. It is removed when
+ * you call `remove` or when this process ends; after SIGKILL, the next call with the same prefix
+ * removes it.
  *
  * @param prefix start of the name, before the name of this machine and the ID of this process
  */

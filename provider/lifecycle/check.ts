@@ -177,8 +177,8 @@ const diff = (resource: Resource, before: Resource, id: string, olds: JsonObject
 
 /**
  * Checks whether the settings for a resource that is going to change are there, and why they cannot
- * be used. Rejects invalid ones, but only warns
- * about missing ones, because they may be present by the time of the update.
+ * be used. Rejects invalid ones, but only warns about missing ones, because they may be present by
+ * the time of the update.
  */
 const checkSettings = (run: Run, profile: string | undefined) => {
   if (profile === unknownValue) return { reasons: [], areThere: false };
