@@ -31,6 +31,18 @@ test.each([
   expect(made.map(({ id }) => id)).toEqual([all.get("Orchestration")?.id]);
 });
 
+test("the id in half an answer is enough, though the list cannot be read", async () => {
+  hub = await bent({
+    answer: (answer, { method }) =>
+      method === "POST"
+        ? { ...answer, text: `${JSON.stringify(answer.body).slice(0, -1)},"na` }
+        : answer,
+  });
+  await hub.faults({ on: "GET /channels", kind: "status", status: 400, after: 1 });
+  const { id } = await steps.make("Channel", kiosk());
+  expect((await hub.objects("channels")).map((each) => each.id)).toEqual([id]);
+});
+
 test("an object of ours is known by its mark where lists leave names out and no state can be seen", async () => {
   hub = await bent({
     shown: ({ type, ...object }, { id }) => (id === undefined ? object : { type, ...object }),

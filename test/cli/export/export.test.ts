@@ -34,6 +34,12 @@ test("the lists are read once, nothing else is called, and nothing is written to
   ]);
 });
 
+test("no id stands for an object that the program declares", async () => {
+  const hub = await exportSandbox();
+  await hub.export();
+  expect(hub.files()["index.ts"]).not.toMatch(/-0000-4000-8000-/);
+});
+
 test("a program says what differs from the defaults, and nothing of what only the service knows", async () => {
   const hub = await exportSandbox(oddAccount(1));
   const { plan } = await hub.export();
