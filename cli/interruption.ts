@@ -100,25 +100,6 @@ const isOwnInterrupt = (error: unknown): boolean =>
   error instanceof CommandFailure && error.exitCode === interruptedCode;
 
 /**
- * The same work, or a failure as soon as the signal fires: for work that leaves nothing to clean up.
- *
- * @param failure default: the reason of the signal
- */
-export const unlessAborted = <T>(
-  signal: AbortSignal | undefined,
-  work: Promise<T>,
-  failure: () => unknown = () => signal?.reason,
-): Promise<T> => {
-  if (!signal) return work;
-  return new Promise<T>((resolve, reject) => {
-    const stop = () => reject(failure());
-    signal.addEventListener("abort", stop, { once: true });
-    if (signal.aborted) stop();
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
-};
-
-/**
  * Does work that a signal ends, with exit code 130.
  *
  * @param left what to say about the end. Default: that nothing is left behind

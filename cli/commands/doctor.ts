@@ -20,7 +20,8 @@ export const doctorCommand = command({
   },
   work: async (options, { coloured }) => {
     const { diagnose, doctorReport } = await import("../doctor/diagnose.js");
-    const { unlessAborted, untilSignal } = await import("../interruption.js");
+    const { untilSignal } = await import("../interruption.js");
+    const { unlessAborted } = await import("../../provider/kernel/clock.js");
     const diagnosis = await untilSignal((signal) => unlessAborted(signal, diagnose(options)));
     return {
       value: diagnosis,

@@ -1,5 +1,5 @@
 import type { Definition } from "../../provider/definition/define.js";
-import { type Clock, systemClock } from "../../provider/kernel/clock.js";
+import { type Clock, systemClock, unlessAborted } from "../../provider/kernel/clock.js";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { sameJson } from "../../provider/kernel/json.js";
 import { wireReferences } from "../../provider/lifecycle/delete.js";
@@ -8,7 +8,6 @@ import type { AccountSession } from "../../provider/lifecycle/run.js";
 import { resources } from "../../provider/resources/index.js";
 import type { WireObject } from "../../provider/service/lists.js";
 import type { Settings } from "../../provider/service/settings.js";
-import { unlessAborted } from "../interruption.js";
 import { withCount } from "../terminal/columns.js";
 
 /** All objects of one kind, or why they could not be read. */

@@ -30,3 +30,23 @@ export const systemClock: Clock = {
       signal?.addEventListener("abort", cutShort, { once: true });
     }),
 };
+
+/**
+ * The same work, or a failure as soon as the signal fires: for work that leaves nothing to clean up,
+ * or goes on for others.
+ *
+ * @param failure default: the reason of the signal
+ */
+export const unlessAborted = <T>(
+  signal: AbortSignal | undefined,
+  work: Promise<T>,
+  failure: () => unknown = () => signal?.reason,
+): Promise<T> => {
+  if (!signal) return work;
+  return new Promise<T>((resolve, reject) => {
+    const stop = () => reject(failure());
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+};

@@ -1,5 +1,6 @@
 import type { Fields } from "../definition/define.js";
 import { secretTexts } from "../definition/fields.js";
+import { unlessAborted } from "../kernel/clock.js";
 import { ConversationError } from "../kernel/errors.js";
 import { parseJson } from "../kernel/json.js";
 import { assertId } from "../kernel/object-id.js";
@@ -87,7 +88,9 @@ export const serviceRequest =
         async () => {
           const chosen = chooseToken();
           const token =
-            chosen instanceof Promise ? await waitUnlessCancelled(chosen, call) : chosen;
+            chosen instanceof Promise
+              ? await unlessAborted(call.signal, chosen, () => cancelledCall(call))
+              : chosen;
           const observed = { call: endpoint, attempt: call.tokens.push(token) };
           return sendSigned(parts, call, token, observed);
         },
@@ -168,16 +171,6 @@ export const fillPath = (template: string, id?: string): string => {
   if (id === undefined) return template;
   throw new ConversationError("ID_INVALID", `${template} does not accept an ID. Nothing was sent.`);
 };
-
-/** A shared promise continues without a caller who gives up waiting for it. */
-const waitUnlessCancelled = <T>(promise: Promise<T>, call: Call): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const { signal } = call;
-    const giveUp = (): void => reject(cancelledCall(call));
-    signal.addEventListener("abort", giveUp, { once: true });
-    if (signal.aborted) giveUp();
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", giveUp));
-  });
 
 /** Sends a call with a token, once. */
 const sendSigned = async (

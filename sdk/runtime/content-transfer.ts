@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici";
+import { unlessAborted } from "../../provider/kernel/clock.js";
 import { ConversationError } from "../../provider/kernel/errors.js";
 import { isObject } from "../../provider/kernel/json.js";
 import {
@@ -70,14 +71,6 @@ const transferRefusal = ({ what }: SignedTransfer, status: number): Conversation
   return error("REJECTED", `refused the transfer (${status}): it may have expired, or ${rule}`);
 };
 
-/** An aborted call that waits for a connection would not end before its turn (undici 8.12). */
-const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const giveUp = (): void => reject(signal.reason);
-    signal.addEventListener("abort", giveUp, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", giveUp));
-  });
-
 /** Returns a content transfer. It loads the HTTP client and opens connections on first use. */
 export const openContentTransfer = (
   onEvent: (event: CallEvent) => void,
@@ -100,6 +93,7 @@ export const openContentTransfer = (
       opened ??= openDispatcher(process.env, { connections: 8 }, connect);
       const dispatcher = await opened;
       const { answer } = await observeAttempt(onEvent, { call, attempt: 1 }, async () => {
+        // An aborted call that waits for a connection would not end before its turn (undici 8.12).
         const asked = request(url, { ...timeouts, ...options, dispatcher, signal });
         const answer = await unlessAborted(signal, asked);
         return { answer, status: answer.statusCode };
