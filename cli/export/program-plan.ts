@@ -161,8 +161,9 @@ export const resourceNames = (
   isOwn: (object: ObjectInputs) => boolean = () => false,
 ): ReadonlyMap<ObjectInputs, ResourceNames> => {
   const taken = new Set<string>();
+  const own = new Set(objects.filter(isOwn));
   const byRight = (a: ObjectInputs, b: ObjectInputs): number =>
-    Number(isOwn(b)) - Number(isOwn(a)) || byAge(a, b);
+    Number(own.has(b)) - Number(own.has(a)) || byAge(a, b);
   return new Map(
     logicalNames(objects.toSorted(byRight)).map(({ object, logical, words }) => {
       const plain = camelCase([...kindWords(object), ...words]);
