@@ -162,16 +162,13 @@ const diff = (resource: Resource, before: Resource, id: string, olds: JsonObject
   if (olds.__provider === undefined) return { changes: true };
   // A refresh compares, too, with the inputs of the state, and writes nothing.
   const isUpdate = identity !== undefined && run.decisions.declared.has(identity.key);
-  if (undeclared && isUpdate) {
-    run.notify?.(
-      `unchanged, because not declared in the program: ${undeclared.join(", ")}`,
-      "info",
-    );
-  }
+  const notify = isUpdate ? run.notify : undefined;
+  if (undeclared)
+    notify?.(`unchanged, because not declared in the program: ${undeclared.join(", ")}`, "info");
   if (!isImported || isSaid) return {};
   // Its inputs are not those of the last refresh, so the engine cannot find or show the difference.
   const found = changesOf(resource.known, old.fields, next.fields).map(changeText);
-  if (found.length > 0 && isUpdate) run.notify?.(`writes ${found.join(", ")}`, "info");
+  if (found.length > 0) notify?.(`writes ${found.join(", ")}`, "info");
   return { changes: true };
 };
 
