@@ -1,6 +1,6 @@
 /// <reference path="../provider/service/undici-parts.d.ts" />
 import Pool from "undici/lib/dispatcher/pool.js";
-import { isObject, type JsonObject, listedObjects } from "../provider/kernel/json.js";
+import { isObject, type JsonObject, listedObjects, valueAt } from "../provider/kernel/json.js";
 
 /**
  * The least that makes the same calls as this package: one token, one list, and one POST or DELETE
@@ -75,8 +75,7 @@ const readList = async (collection: string): Promise<ReadonlyMap<string, JsonObj
   for (let page = 1; ; page++) {
     for (const item of Object.values(body).flatMap(listedObjects))
       objects.set(String(item.id), item);
-    const { count = 0 } = Object(body.paginationInfo);
-    if (objects.size >= count) return objects;
+    if (objects.size >= Number(valueAt(body, "paginationInfo", "count") ?? 0)) return objects;
     body = await authorized("GET", `/${collection}?$pagenum=${page}&$pagesize=75`);
   }
 };
