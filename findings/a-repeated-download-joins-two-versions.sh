@@ -21,9 +21,9 @@ const server = createServer((call, answer) => {
     answer.writeHead(206, { "content-range": range }).end(content.slice(start));
   }
 });
-await new Promise((listens) => server.listen(0, "127.0.0.1", listens));
+await new Promise((listens) => server.listen(0, "localhost", listens));
 const dispatcher = new RetryAgent(new Agent(), { minTimeout: 1 });
-const { statusCode, body } = await request(`http://127.0.0.1:${server.address().port}`, { dispatcher });
+const { statusCode, body } = await request(`http://localhost:${server.address().port}`, { dispatcher });
 console.log(statusCode, await body.text());
 await dispatcher.close();
 server.close();

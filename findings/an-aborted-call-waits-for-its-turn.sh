@@ -14,8 +14,8 @@ const server = createServer((call, answer) => {
   if (call.url === "/first") finish = () => answer.end();
   else answer.end();
 });
-await new Promise((listens) => server.listen(0, "127.0.0.1", listens));
-const to = (path) => `http://127.0.0.1:${server.address().port}${path}`;
+await new Promise((listens) => server.listen(0, "localhost", listens));
+const to = (path) => `http://localhost:${server.address().port}${path}`;
 for (const [name, call] of Object.entries({ fetch, request })) {
   const dispatcher = new Agent({ connections: 1 });
   const first = request(to("/first"), { dispatcher }).then(({ body }) => body.dump());

@@ -23,8 +23,8 @@ const ways = {
       sent.on("error", reject).end("x");
     }),
 };
-server.listen(0, "127.0.0.1", async () => {
-  const url = `http://127.0.0.1:${server.address().port}/`;
+server.listen(0, "localhost", async () => {
+  const url = `http://localhost:${server.address().port}/`;
   console.log(await ways[way](url).catch((error) => (error.cause ?? error).message));
   process.exit();
 });
