@@ -5,23 +5,28 @@ import { systemClock } from "../provider/kernel/clock.js";
 import { servicePaces } from "../provider/pacing/pacer.js";
 import { connectService, type Service } from "../provider/service/connect.js";
 import { calledAccount } from "../provider/service/emulated-settings.js";
+import type { Settings } from "../provider/service/settings.js";
 
-/** One connection for all concurrent look-ups of a program; the last one closes it. */
+/** One connection to an account for all concurrent look-ups in it; the last one closes it. */
 interface Shared {
   readonly service: Service;
   readonly close: () => Promise<void>;
   users: number;
 }
 
-const connections = new Map<string | undefined, Shared>();
+/** By settings: programs of several stacks may run at once (Automation API), each in its account. */
+const connections = new Map<string, Shared>();
 
-const connect = (profile: string | undefined): Shared => {
+const readAccount = (profile: string | undefined): Settings => {
   const config = new pulumi.Config("conversation");
   const source = {
     environment: process.env,
     config: (key: string) => config.get(key.replace(/^conversation:/, "")),
   };
-  const settings = calledAccount(source, profile);
+  return calledAccount(source, profile);
+};
+
+const connect = (settings: Settings): Shared => {
   const notice = (text: string) => void pulumi.log.info(text);
   const paces = servicePaces(settings, {
     clock: systemClock,
@@ -40,15 +45,17 @@ const withService = async <T>(
   profile: string | undefined,
   work: (service: Service) => Promise<T>,
 ): Promise<T> => {
-  const shared = connections.get(profile) ?? connect(profile);
-  connections.set(profile, shared);
+  const settings = readAccount(profile);
+  const account = JSON.stringify(settings);
+  const shared = connections.get(account) ?? connect(settings);
+  connections.set(account, shared);
   shared.users += 1;
   try {
     return await work(shared.service);
   } finally {
     shared.users -= 1;
     if (shared.users === 0) {
-      connections.delete(profile);
+      connections.delete(account);
       await shared.close();
     }
   }
