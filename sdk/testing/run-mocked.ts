@@ -97,6 +97,7 @@ export const conversationMocks = (): ConversationMocks => {
   const registered: MockedResource[] = [];
   const failures: string[] = [];
   const checks = createChecks();
+  const places = new Set<string>();
   return {
     registered,
     failures,
@@ -112,6 +113,11 @@ export const conversationMocks = (): ConversationMocks => {
       const checked = await lifecycle?.check({}, inputs);
       const kind = type.slice(typeToken("").length);
       for (const { reason } of checked?.failures ?? []) failures.push(`${kind} ${name}: ${reason}`);
+      // Pulumi's mocks accept what its engine refuses: two resources with one URN.
+      const place = `${type} ${inputs.logicalName}`;
+      if (inputs.logicalName !== undefined && places.has(place))
+        failures.push(`${kind} ${name}: the program has another ${kind} of this name.`);
+      places.add(place);
       const state = { ...inputs, ...checked?.inputs };
       registered.push({
         type,

@@ -76,6 +76,18 @@ test("the same unique name twice is refused", async () => {
   );
 });
 
+test("the same logical name twice is refused, unless the parents' types differ", async () => {
+  const declare = (type: string, parent?: pulumi.Resource) =>
+    new Channel("web", { type, displayName: "Web", icon }, parent && { parent });
+  const twice = runMocked(() => ["custom.one", "custom.two"].map((type) => declare(type)));
+  await expect(twice).rejects.toThrow("Channel web: the program has another Channel of this name.");
+  const inside = await runMocked(() => {
+    declare("custom.one");
+    declare("custom.two", new pulumi.ComponentResource("shop:index:Shop", "shop"));
+  });
+  expect(inside.resources.filter(({ name }) => name === "web")).toHaveLength(2);
+});
+
 test("a resource that differs, or is not there, is reported", async () => {
   const program = await runMocked(shop, { config: { password: "p" } });
   expect(() =>
