@@ -8,7 +8,6 @@ import {
   type OptionTable,
   optionName,
   type Session,
-  UsageFailure,
 } from "./command.js";
 import { wrappedText } from "./terminal/columns.js";
 
@@ -32,39 +31,26 @@ const parserOf = (key: string, spec: OptionSpec<unknown>): Option => {
   return option;
 };
 
-const withOptions = (command: Command, table: OptionTable): Command => {
-  for (const [key, spec] of Object.entries(table)) command.addOption(parserOf(key, spec));
+const withOptions = (
+  command: Command,
+  table: OptionTable,
+  { excludes = {} }: CommandSpec,
+): Command => {
+  for (const [key, spec] of Object.entries(table))
+    command.addOption(parserOf(key, spec).conflicts([...(excludes[key] ?? [])]));
   return command;
 };
 
 /** What follows the options in the help: explanations and exit codes. */
 const endOfHelp = (spec: CommandSpec): string => {
-  const exits = Object.entries(spec.uses).map(([name, use]) => {
-    const codes = Object.entries(exitsOf(spec, use)).map(([code, meaning]) => `${code} ${meaning}`);
-    const chosenBy = name === "usual" ? "" : ` with ${optionName(name)}`;
-    return wrappedText(`Exit code${chosenBy}: ${codes.join("; ")}.`).join("\n");
-  });
+  const codes = Object.entries(exitsOf(spec)).map(([code, meaning]) => `${code} ${meaning}`);
+  const exits = wrappedText(`Exit code: ${codes.join("; ")}.`).join("\n");
   const paragraphs = spec.details?.trim().split("\n\n") ?? [];
   // Lists keep their lines.
   const details = paragraphs.map((each) =>
     /^ /m.test(each) ? each : wrappedText(each).join("\n"),
   );
-  return `\n${[...details, ...exits].join("\n\n")}`;
-};
-
-/** @throws UsageFailure if options that exclude one another are given */
-const assertTogether = (
-  { excludes = {}, usageExitCode = 2 }: CommandSpec,
-  given: Readonly<Record<string, unknown>>,
-): void => {
-  for (const [one, others] of Object.entries(excludes)) {
-    const other = others.find((name) => given[one] !== undefined && given[name] !== undefined);
-    if (other !== undefined)
-      throw new UsageFailure(
-        `Specify either ${optionName(one)} or ${optionName(other)}, not both.`,
-        usageExitCode,
-      );
-  }
+  return `\n${[...details, exits].join("\n\n")}`;
 };
 
 export const addCommand = (program: Command, spec: CommandSpec, session: Session): void => {
@@ -76,10 +62,8 @@ export const addCommand = (program: Command, spec: CommandSpec, session: Session
     .description(description)
     .addHelpText("after", endOfHelp(spec));
   for (const { value, doc } of words) command.argument(value, doc);
-  withOptions(withOptions(command, options), { json: { doc } }).action(async () => {
-    const given: Readonly<Record<string, unknown>> = command.opts();
-    assertTogether(spec, given);
-    const { json, ...others } = given;
+  withOptions(command, { ...options, json: { doc } }, spec).action(async () => {
+    const { json, ...others }: Readonly<Record<string, unknown>> = command.opts();
     const result = await spec.work(
       json === true ? { ...others, json } : others,
       session,

@@ -116,14 +116,6 @@ interface WordSpec {
   readonly doc: string;
 }
 
-/** What a command prints with `--json` and how it ends, in one of its uses. */
-export interface CommandUse {
-  /** Shape of the JSON. Loaded for the help and the documentation alone. */
-  readonly json: () => Promise<z.ZodType>;
-  /** What exit codes mean, beyond 1 for a failure and 2 for a wrong command line; `else`: all others. */
-  readonly exits: Readonly<Record<string, string>>;
-}
-
 export interface CommandResult {
   /** What `--json` prints. */
   readonly value: unknown;
@@ -161,8 +153,10 @@ export interface CommandSpec<O extends OptionTable = OptionTable> {
   readonly excludes?: Readonly<Record<string, readonly string[]>>;
   /** What `--json` does if it does not print one object. */
   readonly jsonDoc?: string;
-  /** Its uses: `usual`, and others by the option that chooses them. */
-  readonly uses: Readonly<Record<"usual", CommandUse> & Record<string, CommandUse>>;
+  /** Shape of the JSON. Loaded for the help and the documentation alone. */
+  readonly json: () => Promise<z.ZodType>;
+  /** What exit codes mean, beyond 1 for a failure and 2 for a wrong command line; `else`: all others. */
+  readonly exits: Readonly<Record<string, string>>;
   /** Exit code of a wrong command line. Default: 2. */
   readonly usageExitCode?: 1 | 2;
   /**
@@ -181,10 +175,10 @@ export interface CommandSpec<O extends OptionTable = OptionTable> {
 /** A command, with the types of its options taken from their table. */
 export const command = <const O extends OptionTable>(spec: CommandSpec<O>): CommandSpec<O> => spec;
 
-export const exitsOf = (
-  { usageExitCode = 2 }: CommandSpec,
-  { exits }: CommandUse,
-): Readonly<Record<string, string>> => ({
+export const exitsOf = ({
+  usageExitCode = 2,
+  exits,
+}: CommandSpec): Readonly<Record<string, string>> => ({
   1: usageExitCode === 1 ? "failed, or invalid command line" : "failed",
   ...(usageExitCode === 2 ? { 2: "invalid command line" } : {}),
   ...exits,
@@ -224,9 +218,6 @@ export class CommandFailure extends Error {
     super(message, options);
   }
 }
-
-/** The command line is wrong, whatever exit code the command has for that. */
-export class UsageFailure extends CommandFailure {}
 
 /** The message of anything thrown; errors of the service also carry one that stands alone. */
 export const messageOf = (error: unknown): string =>

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { makeFolders } from "../provider/kernel/files.js";
 import { CommandFailure, messageOf } from "./command.js";
 
@@ -10,6 +10,13 @@ export interface ProjectFile {
   readonly text: string;
   readonly executable?: boolean;
 }
+
+/** The name of a folder as one that Pulumi accepts for a project. */
+export const projectNameFor = (folder: string): string =>
+  basename(folder)
+    .replaceAll(/[^\w.-]+/g, "-")
+    .replaceAll(/^[^A-Za-z0-9]+|(?<![-.])[-.]+$/g, "")
+    .slice(0, 100) || "conversation";
 
 /** Files that a folder may hold before a project is made there. */
 const harmless = new Set([".git", ".gitattributes", "LICENSE", "LICENSE.md"]);

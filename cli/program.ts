@@ -4,13 +4,7 @@ import { type ConversationErrorCode, isConversationError } from "../provider/ker
 import type { Printed } from "../provider/kernel/json.js";
 import { moreAbout, ownCommand, packageVersion } from "../provider/kernel/package.js";
 import { inertOutput } from "../provider/kernel/text.js";
-import {
-  CommandFailure,
-  type CommandSpec,
-  messageOf,
-  type Session,
-  UsageFailure,
-} from "./command.js";
+import { CommandFailure, type CommandSpec, messageOf, type Session } from "./command.js";
 import { addCommand } from "./command-line.js";
 import { compareCommand } from "./commands/compare.js";
 import { doctorCommand } from "./commands/doctor.js";
@@ -55,9 +49,8 @@ const reportedFailure = (
   const code = serviceFailure(error);
   if (code) return reported(code, moreAbout(code));
   if (exitCode === stoppedExitCode) return reported("STOPPED", "To finish, run the command again.");
-  const isUsage =
-    [CommanderError, UsageFailure].some((kind) => error instanceof kind) || exitCode === 2;
-  if (isUsage) return reported("USAGE", `To see all arguments and options, run: ${help}`);
+  if (error instanceof CommanderError || exitCode === 2)
+    return reported("USAGE", `To see all arguments and options, run: ${help}`);
   // Other commands use no settings of the service.
   const more =
     command && "stack" in command.options
@@ -154,7 +147,7 @@ const catalogAskedOf = (args: readonly string[]): readonly CommandSpec[] | undef
   const [name, ...others] = args.slice(1).filter((arg) => arg !== "--json");
   const wrong = [name ?? "", ...others].find((word, place) => place > 0 || word.startsWith("-"));
   if (wrong !== undefined)
-    throw new UsageFailure(`Unexpected argument ${wrong}. Specify at most one command.`, 2);
+    throw new CommandFailure(`Unexpected argument ${wrong}. Specify at most one command.`, 2);
   if (name === undefined || name === "help") return commands;
   const named = commandNamed(name);
   return named && [named];

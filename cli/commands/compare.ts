@@ -1,7 +1,6 @@
 import { command } from "../command.js";
 import { stackOption } from "./common-options.js";
 
-/** `compare`: shows what differs between two accounts. */
 export const compareCommand = command({
   name: "compare",
   summary: "Show what differs between two accounts or stacks.",
@@ -24,16 +23,12 @@ compares nor shows secrets.`,
   options: {
     stack: stackOption("Use this stack's settings (default: the compared or selected one)."),
   },
-  uses: {
-    usual: {
-      json: async () => (await import("../compare/comparison.js")).comparisonSchema,
-      exits: {
-        0: "the same",
-        2: "different",
-        6: "no difference found, but something could not be read",
-        130: "interrupted",
-      },
-    },
+  json: async () => (await import("../compare/comparison.js")).comparisonSchema,
+  exits: {
+    0: "the same",
+    2: "different",
+    6: "no difference found, but something could not be read",
+    130: "interrupted",
   },
   usageExitCode: 1,
   work: async ({ json: _, ...options }, session, [a = "", b = ""]) => {

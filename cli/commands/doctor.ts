@@ -1,7 +1,6 @@
 import { command } from "../command.js";
 import { profileOption, stackOption } from "./common-options.js";
 
-/** `doctor`: looks at everything that a run needs and says what to do. */
 export const doctorCommand = command({
   name: "doctor",
   summary: "Check Node.js, Pulumi, settings, token, scopes, and clock.",
@@ -12,12 +11,8 @@ export const doctorCommand = command({
     profile: profileOption("Check this profile's settings."),
     stack: stackOption("Read this stack's configuration (default: the selected one)."),
   },
-  uses: {
-    usual: {
-      json: async () => (await import("../doctor/diagnose.js")).diagnosisSchema,
-      exits: { 0: "no check failed", 1: "a check failed", 130: "interrupted" },
-    },
-  },
+  json: async () => (await import("../doctor/diagnose.js")).diagnosisSchema,
+  exits: { 0: "no check failed", 1: "a check failed", 130: "interrupted" },
   work: async (options, { coloured }) => {
     const { diagnose, doctorReport } = await import("../doctor/diagnose.js");
     const { untilSignal } = await import("../interruption.js");

@@ -1,7 +1,6 @@
 import { command, flagOption } from "../command.js";
 import { profileOption, stackOption } from "./common-options.js";
 
-/** `drift`: shows what differs between a stack and the service. */
 export const driftCommand = command({
   name: "drift",
   summary: "Show unmanaged objects and changes made outside Pulumi.",
@@ -24,16 +23,12 @@ compares nor shows secrets.`,
     stack: stackOption(),
   },
   excludes: { json: ["markdown"] },
-  uses: {
-    usual: {
-      json: async () => (await import("../drift/drift.js")).driftSchema,
-      exits: {
-        0: "no drift",
-        2: "drift",
-        6: "no drift found, but something could not be read",
-        130: "interrupted",
-      },
-    },
+  json: async () => (await import("../drift/drift.js")).driftSchema,
+  exits: {
+    0: "no drift",
+    2: "drift",
+    6: "no drift found, but something could not be read",
+    130: "interrupted",
   },
   usageExitCode: 1,
   work: async ({ json: _, markdown, ...options }, session) => {

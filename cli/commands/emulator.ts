@@ -28,7 +28,6 @@ const switchHelp = [
   ]),
 ].join("\n");
 
-/** `emulator`: runs the service on this machine until it is interrupted. */
 export const emulatorCommand = command({
   name: "emulator",
   summary: "Run an emulator of the service on this machine.",
@@ -81,15 +80,11 @@ export const emulatorCommand = command({
     },
   },
   jsonDoc: "As the first line, print one JSON object with URLs and credentials.",
-  uses: {
-    usual: {
-      json: async () => (await import("../emulator-schema.js")).emulatorLineSchema,
-      exits: {
-        0: "stopped",
-        1: "could not start",
-        else: "the command's exit code (126: not executable; 127: not found; 128 plus the number of the signal that ended the command)",
-      },
-    },
+  json: async () => (await import("../emulator-schema.js")).emulatorLineSchema,
+  exits: {
+    0: "stopped",
+    1: "could not start",
+    else: "the command's exit code (126: not executable; 127: not found; 128 plus the number of the signal that ended the command)",
   },
   work: async (given, session, words) => {
     if (words[0] === "") throw new CommandFailure("The command after -- is empty.", 2);

@@ -1,7 +1,6 @@
 import { command, flagOption, incompleteExit } from "../command.js";
 import { profileOption, stackOption } from "./common-options.js";
 
-/** `explain`: says who gets which message from whom. */
 export const explainCommand = command({
   name: "explain",
   summary: "Show who gets which messages, and where messages are lost.",
@@ -19,16 +18,12 @@ order. If an orchestration lists several recipients, all active ones get each me
     profile: profileOption(),
     stack: stackOption(),
   },
-  uses: {
-    usual: {
-      json: async () => (await import("../explain/explanation.js")).explanationSchema,
-      exits: {
-        0: "done",
-        3: "with --check: a dead end",
-        ...incompleteExit,
-        130: "interrupted",
-      },
-    },
+  json: async () => (await import("../explain/explanation.js")).explanationSchema,
+  exits: {
+    0: "done",
+    3: "with --check: a dead end",
+    ...incompleteExit,
+    130: "interrupted",
   },
   work: async ({ json: _, check, ...options }, session) => {
     const { explainSetUp, explanationText } = await import("../explain/explain.js");

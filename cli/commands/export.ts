@@ -1,7 +1,6 @@
 import { command, flagOption, incompleteExit, textOption } from "../command.js";
 import { profileOption, selectionHelp, selectionOptions, stackOption } from "./common-options.js";
 
-/** `export`: writes an account as a Pulumi project. */
 export const exportCommand = command({
   name: "export",
   summary: "Write an account as a Pulumi project in TypeScript.",
@@ -27,17 +26,13 @@ does not start without it. Members that exist only in the service might also be 
     profile: profileOption("Read this profile's account."),
     stack: stackOption("Use this stack's settings (default: the selected one)."),
   },
-  uses: {
-    usual: {
-      json: async () => (await import("../export/run-export.js")).exportSchema,
-      exits: {
-        0: "written",
-        1: "failed or refused",
-        4: "written, but --prove shows that a run would change something",
-        ...incompleteExit,
-        130: "interrupted",
-      },
-    },
+  json: async () => (await import("../export/run-export.js")).exportSchema,
+  exits: {
+    0: "written",
+    1: "failed or refused",
+    4: "written, but --prove shows that a run would change something",
+    ...incompleteExit,
+    130: "interrupted",
   },
   work: async ({ json: _, ...options }, session) => {
     const { exportAndProve, exportJson, exportReport } = await import("../export/run-export.js");

@@ -1,7 +1,6 @@
 import { choiceOption, command, numberOption, parsedOption, withDefault } from "../command.js";
 import { planOption, stackOption } from "./common-options.js";
 
-/** `forecast`: says in advance how many calls a run makes and how long it takes. */
 export const forecastCommand = command({
   name: "forecast",
   summary: "Forecast how many calls a run makes and how long it takes.",
@@ -30,12 +29,8 @@ export const forecastCommand = command({
       },
     ),
   },
-  uses: {
-    usual: {
-      json: async () => (await import("../forecast/forecast-schema.js")).forecastSchema,
-      exits: { 0: "done", 3: "the run takes longer than --max-minutes", 130: "interrupted" },
-    },
-  },
+  json: async () => (await import("../forecast/forecast-schema.js")).forecastSchema,
+  exits: { 0: "done", 3: "the run takes longer than --max-minutes", 130: "interrupted" },
   work: async ({ json: _, ...options }, session) => {
     const { runForecast } = await import("../forecast/run-forecast.js");
     const { untilSignal } = await import("../interruption.js");

@@ -1,7 +1,6 @@
 import { command, flagOption, incompleteExit } from "../command.js";
 import { profileOption, selectionHelp, selectionOptions, stackOption } from "./common-options.js";
 
-/** `import`: takes objects of the account into the state of a stack. */
 export const importCommand = command({
   name: "import",
   summary: "Import objects from the account into a stack's state.",
@@ -21,16 +20,12 @@ stack's mark.`,
     profile: profileOption("Read this profile's account."),
     stack: stackOption("Import into this stack (default: the selected one)."),
   },
-  uses: {
-    usual: {
-      json: async () => (await import("../import/run-import.js")).importSchema,
-      exits: {
-        0: "done or shown",
-        1: "failed, refused, or a run is in progress on the stack",
-        ...incompleteExit,
-        130: "interrupted",
-      },
-    },
+  json: async () => (await import("../import/run-import.js")).importSchema,
+  exits: {
+    0: "done or shown",
+    1: "failed, refused, or a run is in progress on the stack",
+    ...incompleteExit,
+    130: "interrupted",
   },
   work: async ({ json: _, ...options }, session) => {
     const { importJson, importReport, runImport } = await import("../import/run-import.js");

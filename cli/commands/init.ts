@@ -1,7 +1,6 @@
 import { choiceOption, command, negatedOption, textOption } from "../command.js";
 import { pipelines } from "../init/template-project.js";
 
-/** `init`: makes a new project with an account, a test, and a pipeline. */
 export const initCommand = command({
   name: "init",
   summary: "Create a Pulumi project with an account, a test, and a pipeline.",
@@ -23,15 +22,11 @@ export const initCommand = command({
     pipeline: choiceOption("<kind>", pipelines, "The pipeline to write (default: none)."),
     install: negatedOption("Do not run npm install."),
   },
-  uses: {
-    usual: {
-      json: async () => (await import("../init/run-init.js")).newProjectSchema,
-      exits: {
-        0: 'created ("next" lists what is left to do)',
-        1: "failed, or the folder is not empty",
-        130: "interrupted",
-      },
-    },
+  json: async () => (await import("../init/run-init.js")).newProjectSchema,
+  exits: {
+    0: 'created ("next" lists what is left to do)',
+    1: "failed, or the folder is not empty",
+    130: "interrupted",
   },
   work: async ({ json: _json, ...given }, session, [folder = "."]) => {
     const { runInit } = await import("../init/run-init.js");

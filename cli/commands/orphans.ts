@@ -8,25 +8,6 @@ import {
 } from "../command.js";
 import { profileOption, stackOption } from "./common-options.js";
 
-interface Purpose {
-  readonly delete?: true;
-  readonly release?: true;
-  readonly id?: readonly string[];
-  readonly ignoreLock?: true;
-}
-
-/** Rejects options that only make sense together. */
-const assertSensible = ({ delete: remove, release, id, ignoreLock }: Purpose): void => {
-  const wrong = (problem: string): CommandFailure => new CommandFailure(problem, 2);
-  if (release && !id) throw wrong("--release requires --id. Specify the objects to release.");
-  if (id && !remove && !release) throw wrong("--id requires --delete or --release.");
-  if (ignoreLock && !remove && !release)
-    throw wrong(
-      "--ignore-lock requires --delete or --release. Listing objects never waits for the lock.",
-    );
-};
-
-/** `orphans`: finds what interrupted runs and former states left behind. */
 export const orphansCommand = command({
   name: "orphans",
   summary: "Find, delete, or release objects that are no longer in a state.",
@@ -62,20 +43,23 @@ leftover.`,
   },
   excludes: { delete: ["release"] },
   jsonDoc: "Print one JSON array; help <command> --json shows its schema.",
-  uses: {
-    usual: {
-      json: async () => (await import("../orphans/orphans.js")).orphansSchema,
-      exits: {
-        0: "done",
-        1: "failed, refused, or an object could not be deleted or released",
-        ...incompleteExit,
-        130: "interrupted (the output shows what was done)",
-      },
-    },
+  json: async () => (await import("../orphans/orphans.js")).orphansSchema,
+  exits: {
+    0: "done",
+    1: "failed, refused, or an object could not be deleted or released",
+    ...incompleteExit,
+    130: "interrupted (the output shows what was done)",
   },
-  work: async ({ json: _, ...given }, session) => {
-    assertSensible(given);
-    const { id: ids, ...options } = given;
+  work: async ({ json: _, id: ids, ...options }, session) => {
+    const isListing = !options.delete && !options.release;
+    const wrong = (problem: string): CommandFailure => new CommandFailure(problem, 2);
+    if (options.release && !ids)
+      throw wrong("--release requires --id. Specify the objects to release.");
+    if (ids && isListing) throw wrong("--id requires --delete or --release.");
+    if (options.ignoreLock && isListing)
+      throw wrong(
+        "--ignore-lock requires --delete or --release. Listing objects never waits for the lock.",
+      );
     const { orphansReport, runOrphans } = await import("../orphans/orphans.js");
     const { withStep } = await import("../terminal/progress.js");
     const { done, isEnded } = await withStep(

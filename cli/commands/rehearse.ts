@@ -1,7 +1,6 @@
 import { command, flagOption } from "../command.js";
 import { planOption, stackOption, switchesOption } from "./common-options.js";
 
-/** `rehearse`: says what a run will do to the account by doing it to a copy. */
 export const rehearseCommand = command({
   name: "rehearse",
   summary: "Run the program on a copy of the account and the state, and report what happens.",
@@ -21,15 +20,11 @@ export const rehearseCommand = command({
       "Set a switch for uncertain service behavior (see emulator --help; repeatable).",
     ),
   },
-  uses: {
-    usual: {
-      json: async () => (await import("../rehearse/rehearsal-schema.js")).rehearsalSchema,
-      exits: {
-        0: "the run succeeds",
-        3: "the service refuses the run",
-        130: "interrupted",
-      },
-    },
+  json: async () => (await import("../rehearse/rehearsal-schema.js")).rehearsalSchema,
+  exits: {
+    0: "the run succeeds",
+    3: "the service refuses the run",
+    130: "interrupted",
   },
   work: async ({ json: _, destroy, switch: switches = {}, ...options }, session) => {
     const { withLines } = await import("../terminal/progress.js");

@@ -1,7 +1,6 @@
 import { command, flagOption, incompleteExit, sameStackCommand } from "../command.js";
 import { profileOption, stackOption } from "./common-options.js";
 
-/** `repair`: puts a stack in order after a run was killed. */
 export const repairCommand = command({
   name: "repair",
   summary: "Repair a stack after a killed run.",
@@ -25,16 +24,12 @@ that a person made.`,
     profile: profileOption("Use this profile's settings for resources that do not name a profile."),
     stack: stackOption(),
   },
-  uses: {
-    usual: {
-      json: async () => (await import("../repair/repair-plan.js")).repairSchema,
-      exits: {
-        0: "done, or only shown",
-        1: "failed, refused, or something is left for you to do",
-        ...incompleteExit,
-        130: "interrupted",
-      },
-    },
+  json: async () => (await import("../repair/repair-plan.js")).repairSchema,
+  exits: {
+    0: "done, or only shown",
+    1: "failed, refused, or something is left for you to do",
+    ...incompleteExit,
+    130: "interrupted",
   },
   work: async ({ json: _, ...options }, session) => {
     const { repairReport, runRepair } = await import("../repair/repair.js");

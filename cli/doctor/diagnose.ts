@@ -9,6 +9,7 @@ import {
 } from "../../provider/service/settings.js";
 import { messageOf } from "../command.js";
 import { missingPulumiAdvice } from "../get-pulumi/get-pulumi.js";
+import type { StackOptions } from "../inventory/open-stack.js";
 import { programNode } from "../program-node.js";
 import { projectFile, readStackConfig } from "../pulumi/project-files.js";
 import { findProgram, hostLimits, inspectPulumi, isAtLeast } from "../pulumi/pulumi-cli.js";
@@ -70,16 +71,6 @@ export const diagnosisSchema = z.strictObject({
 /** Everything that the checks found. */
 type Diagnosis = Printed<z.output<typeof diagnosisSchema>>;
 
-interface DiagnoseOptions {
-  /** Where a program of the user would run. Default: the current folder. */
-  readonly folder?: string;
-  readonly env?: NodeJS.ProcessEnv;
-  /** Profile of the settings. Default: none. */
-  readonly profile?: string;
-  /** Stack whose configuration is read. Default: the selected one. */
-  readonly stack?: string;
-}
-
 /** The settings, or why they cannot be used together: some rules need more than one setting. */
 const readWhole = (source: SettingSource, profile: string | undefined): Settings | DoctorCheck => {
   try {
@@ -92,7 +83,7 @@ const readWhole = (source: SettingSource, profile: string | undefined): Settings
 const hasFailed = ({ status }: DoctorCheck): boolean => status === "fail";
 
 /** Checks everything that a run needs and changes nothing. Makes a few calls that only read. */
-export const diagnose = async (options: DiagnoseOptions = {}): Promise<Diagnosis> => {
+export const diagnose = async (options: StackOptions = {}): Promise<Diagnosis> => {
   const { folder = process.cwd(), env = process.env, profile, stack } = options;
   const [node, pulumi, config] = await Promise.all([
     checkNode(env),

@@ -1,4 +1,4 @@
-import { basename, resolve } from "node:path";
+import { resolve } from "node:path";
 import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
 import { defaultScopes } from "../../provider/service/operations.js";
@@ -6,7 +6,7 @@ import type { Settings } from "../../provider/service/settings.js";
 import { importFileText, newOwnershipId } from "../import/import-entries.js";
 import { type AccountOptions, readAccountInputs } from "../inventory/open-account.js";
 import type { AccountReading } from "../inventory/read-account.js";
-import { assertRoom, writeNewFiles } from "../new-folder.js";
+import { assertRoom, projectNameFor, writeNewFiles } from "../new-folder.js";
 import { withCount, wrapped } from "../terminal/columns.js";
 import type { CommandWork } from "../terminal/progress.js";
 import { notReadLines, textReport } from "../terminal/report.js";
@@ -87,13 +87,6 @@ export interface ExportResult {
   readonly texts: ReadonlyMap<string, string>;
 }
 
-/** A text as a name that Pulumi accepts for a project. */
-const projectName = (text: string): string =>
-  text
-    .replaceAll(/[^\w.-]+/g, "-")
-    .replaceAll(/^[-.]+|(?<![-.])[-.]+$/g, "")
-    .slice(0, 100) || "conversation-account";
-
 /**
  * Reads an account and writes it as a Pulumi project. Makes list calls only, and writes only the
  * files of the folder.
@@ -105,7 +98,7 @@ export const runExport = async (options: ExportOptions): Promise<ExportResult> =
   const folder = resolve(options.folder ?? process.cwd(), options.out);
   assertRoom(folder, advice);
   const { settings, reading, objects, notes } = await readAccountInputs(options);
-  const names = { project: projectName(basename(folder)), stack: "prod" };
+  const names = { project: projectNameFor(folder), stack: "prod" };
   const plan = planProgram(objects, options);
   const { profile } = options;
   const source = programSource(plan, profile);

@@ -2,11 +2,11 @@ import type { Command } from "commander";
 import { z } from "zod";
 import type { CommandSpec } from "../command.js";
 import { commands, createProgram } from "../program.js";
-import { catalogSchema, failureSchema, schemaOf } from "../terminal/command-catalog.js";
+import { catalogSchema, failureSchema } from "../terminal/command-catalog.js";
 
 /** The JSON Schema (2020-12) of what a command prints. */
-const jsonSchemaOf = async (command: CommandSpec): Promise<object> =>
-  z.toJSONSchema(await schemaOf(command), { io: "output" });
+const jsonSchemaOf = async ({ json }: CommandSpec): Promise<object> =>
+  z.toJSONSchema(await json(), { io: "output" });
 
 /** The files of docs/schemas, by their paths. */
 export const schemaFiles = async (): Promise<Readonly<Record<string, string>>> => {

@@ -1,11 +1,11 @@
-import { basename, dirname, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
 import { ownCommand } from "../../provider/kernel/package.js";
 import { environmentOfPackages } from "../../provider/service/settings.js";
 import { CommandFailure, messageOf } from "../command.js";
 import { cachedPulumi } from "../get-pulumi/get-pulumi.js";
-import { assertRoom, writeNewFiles } from "../new-folder.js";
+import { assertRoom, projectNameFor, writeNewFiles } from "../new-folder.js";
 import { type PackedPackage, packedPackage } from "../packed-package.js";
 import { oldNodeNote } from "../program-node.js";
 import { type Ended, runCommand } from "../pulumi/processes.js";
@@ -52,13 +52,6 @@ export interface InitOptions {
   /** Ends npm. */
   readonly signal?: AbortSignal | undefined;
 }
-
-/** A project name derived from the folder's. */
-const nameFor = (folder: string): string =>
-  basename(folder)
-    .replace(/[^A-Za-z0-9_.-]+/g, "-")
-    .replace(/^[^A-Za-z0-9]+/, "")
-    .slice(0, 100) || "conversation";
 
 /** Pulumi's rule for names of projects. @throws CommandFailure with exit code 2 */
 const assertName = (name: string): void => {
@@ -117,7 +110,7 @@ export const runInit = async (
   const { env, progress, pipeline = "none" } = options;
   const { description = "A conversation account of the messaging hub" } = options;
   const folder = resolve(options.folder);
-  const name = options.name ?? nameFor(folder);
+  const name = options.name ?? projectNameFor(folder);
   assertName(name);
   assertRoom(folder, advice);
   const packed = packedPackage();

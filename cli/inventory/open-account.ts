@@ -10,7 +10,7 @@ import { configuredAccount, readStackConfig } from "../pulumi/project-files.js";
 import { withCount } from "../terminal/columns.js";
 import type { Progress } from "../terminal/progress.js";
 import { objectInputs } from "./object-inputs.js";
-import { unreadPart } from "./open-stack.js";
+import { type StackOptions, unreadPart } from "./open-stack.js";
 import { type AccountReading, readAccount, unreadAmong } from "./read-account.js";
 
 /** The service within the rates of the tenant. */
@@ -101,14 +101,7 @@ export const accessService = (
 };
 
 /** Which account a command is about, and how it is read. */
-export interface AccountOptions {
-  /** Take the settings from the configuration of this stack. Default: the selected one, if there is a project. */
-  readonly stack?: string | undefined;
-  readonly profile?: string | undefined;
-  /** Default: the current folder. */
-  readonly folder?: string;
-  /** Default: the environment of this process. */
-  readonly env?: NodeJS.ProcessEnv;
+export interface AccountOptions extends StackOptions {
   readonly progress?: Progress;
   /** Ends the reading. */
   readonly signal?: AbortSignal | undefined;

@@ -47,9 +47,7 @@ export const catalogSchema = z.strictObject({
       excludes: z
         .record(z.string(), z.array(z.string()))
         .describe("By option: other options that you cannot combine with it"),
-      exitCodes: z
-        .record(z.string(), z.record(z.string(), z.string()))
-        .describe("Meanings of exit codes by use: `usual`, or the option that selects another use"),
+      exitCodes: z.record(z.string(), z.string()).describe("Meaning of each exit code"),
       output: z.unknown().describe("JSON Schema of what `--json` prints"),
     }),
   ),
@@ -70,13 +68,6 @@ const optionOf = ([key, spec]: readonly [string, OptionSpec<unknown>]) => {
   };
 };
 
-/** Shape of everything that a command prints with `--json`. */
-export const schemaOf = async ({ uses }: CommandSpec): Promise<z.ZodType> => {
-  const schemas = await Promise.all(Object.values(uses).map(({ json }) => json()));
-  const [only, ...others] = schemas;
-  return only && others.length === 0 ? only : z.union(schemas);
-};
-
 const commandOf = async (spec: CommandSpec): Promise<Catalog["commands"][number]> => ({
   name: spec.name,
   summary: spec.summary,
@@ -92,13 +83,8 @@ const commandOf = async (spec: CommandSpec): Promise<Catalog["commands"][number]
       others.map(optionName),
     ]),
   ),
-  exitCodes: Object.fromEntries(
-    Object.entries(spec.uses).map(([use, each]) => [
-      use === "usual" ? use : optionName(use),
-      { ...exitsOf(spec, each) },
-    ]),
-  ),
-  output: z.toJSONSchema(await schemaOf(spec), { io: "output" }),
+  exitCodes: { ...exitsOf(spec) },
+  output: z.toJSONSchema(await spec.json(), { io: "output" }),
 });
 
 /** Commands with their arguments, options, exit codes, and schemas, as data. */

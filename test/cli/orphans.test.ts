@@ -372,7 +372,7 @@ test("the service is called within its rates, and long waits are announced", asy
 });
 
 test.each([
-  [["--delete", "--release", "--id", "1"], "either --delete or --release"],
+  [["--delete", "--release", "--id", "1"], "cannot be used with option '--release'"],
   [["--release"], "--release requires --id"],
   [["--id", "1"], "--id requires --delete or --release"],
   [["--ignore-lock"], "--ignore-lock requires --delete or --release"],

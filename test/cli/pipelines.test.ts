@@ -354,7 +354,7 @@ test.each(["report", "deploy", "drift", "destroy"])(
 /** The exit codes of a command; 130 is a person's Ctrl-C. */
 const documentedCodes = (name: string): readonly string[] => {
   const spec = commands.find((each) => each.name === name);
-  return spec ? Object.keys(exitsOf(spec, spec.uses.usual)).sort() : [];
+  return spec ? Object.keys(exitsOf(spec)).sort() : [];
 };
 
 /** How a job ends for each exit code of a command that it calls. */

@@ -1,5 +1,5 @@
 import { commands } from "../../cli/program.js";
-import { catalogSchema, failureSchema, schemaOf } from "../../cli/terminal/command-catalog.js";
+import { catalogSchema, failureSchema } from "../../cli/terminal/command-catalog.js";
 
 /**
  * Where a command line asks for JSON: what it printed is of the documented shape, no member more.
@@ -17,5 +17,5 @@ export const assertPrinted = async (
   if (name === "help") return void catalogSchema.parse(printed);
   const command = commands.find((each) => each.name === name);
   if (!command) throw new Error(`${name} has no schema for what it prints with --json`);
-  (await schemaOf(command)).parse(printed);
+  (await command.json()).parse(printed);
 };
