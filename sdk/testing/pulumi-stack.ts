@@ -218,11 +218,13 @@ const readDiagnostics = (printed: string): string => {
  * leaves a rejection that nobody handles, for which test runners fail tests that have nothing to do
  * with it.
  *
+ * @param begun called when Pulumi begins the program
  * @param failed called with what the program threw
  */
 const guardedProgram =
-  (program: PulumiFn, failed: (error: unknown) => void): PulumiFn =>
+  (program: PulumiFn, begun: () => void, failed: (error: unknown) => void): PulumiFn =>
   async () => {
+    begun();
     try {
       return await program();
     } catch (error) {
@@ -262,10 +264,18 @@ const runPulumi = async (
   const before = (await records.calls()).length;
   let printed = "";
   let thrown: unknown;
+  // Refresh and destroy do not run the program.
+  let isBegun = program === undefined || command === "refresh" || command === "destroy";
   const add = (text: string): void => {
     printed += text;
   };
-  const guarded = program && guardedProgram(program, (error) => (thrown = error));
+  const guarded =
+    program &&
+    guardedProgram(
+      program,
+      () => (isBegun = true),
+      (error) => (thrown = error),
+    );
   const output = { color: "never", onOutput: add, onError: add, signal } as const;
   const options = guarded ? { ...output, program: guarded } : output;
   const run = async () => {
@@ -277,11 +287,7 @@ const runPulumi = async (
     }
     return { changes: (await stack[command](options)).summary.resourceChanges, outputs: {} };
   };
-  try {
-    const { changes, outputs } = await time.during(run);
-    const calls = (await records.calls()).slice(before);
-    return { changes: { ...changes }, calls, printed, outputs };
-  } catch (error) {
+  const { changes, outputs } = await time.during(run).catch((error: unknown) => {
     const cause = thrown ?? error;
     throw signal.aborted
       ? new StackFailure(
@@ -290,5 +296,12 @@ const runPulumi = async (
       : new StackFailure(`pulumi ${command} failed. Pulumi reports:\n${readDiagnostics(printed)}`, {
           cause,
         });
-  }
+  });
+  // After a failed run, the SDK may connect to the ended engine, and takes the program for an empty one.
+  if (!isBegun)
+    throw new StackFailure(
+      `pulumi ${command} ended without running the program, as if it declared nothing. Start the stack again, in a new process.`,
+    );
+  const calls = (await records.calls()).slice(before);
+  return { changes: { ...changes }, calls, printed, outputs };
 };

@@ -8,7 +8,7 @@ import {
   stackFixture,
   startEmulatedStack,
 } from "pulumi-conversation/testing";
-import { test as base, expect } from "vitest";
+import { test as base, expect, vi } from "vitest";
 import { withSlowness } from "../support/slowness.js";
 
 const at = (side: string): string => `https://shop.example.com/${side}`;
@@ -115,17 +115,6 @@ test("a first run is forecast, and a limit that it breaks is reported", async ({
   await expect(tight).rejects.toThrow(/\(limit: 1 s\); it would make \d+ calls \(limit: 3\)/);
 });
 
-test("a program that cannot be applied fails with what Pulumi said, and leaves nothing", async () => {
-  const failing = startEmulatedStack({
-    program: () =>
-      Promise.resolve(void new Channel("web", { type: "", displayName: "W", icon: "aa" })),
-  });
-  await expect(failing).rejects.toThrow(StackFailure);
-  await expect(failing).rejects.toThrow(
-    /^pulumi up failed\. Pulumi reports:\n[\s\S]*type must have 1/,
-  );
-});
-
 test("a handler for an address that no role has is refused", async () => {
   const failing = startEmulatedStack({
     program: async () => undefined,
@@ -185,4 +174,26 @@ test("what the environment says of a tenant does not count", async () => {
     delete process.env.CONVERSATION_BASE_URL;
     delete process.env.CONVERSATION_STAGING_BASE_URL;
   }
+});
+
+test("a run that does not begin the program fails, whatever Pulumi says of it", async ({
+  shop,
+}) => {
+  const up = shop.stack.up.bind(shop.stack);
+  // As the SDK does when its connection breaks before the program begins.
+  const withoutProgram = vi.spyOn(shop.stack, "up");
+  withoutProgram.mockImplementation((options) => up({ ...options, program: async () => ({}) }));
+  await expect(shop.up()).rejects.toThrow("pulumi up ended without running the program");
+});
+
+// The last, as the SDK keeps the connection of a run that failed.
+test("a program that cannot be applied fails with what Pulumi said, and leaves nothing", async () => {
+  const failing = startEmulatedStack({
+    program: () =>
+      Promise.resolve(void new Channel("web", { type: "", displayName: "W", icon: "aa" })),
+  });
+  await expect(failing).rejects.toThrow(StackFailure);
+  await expect(failing).rejects.toThrow(
+    /^pulumi up failed\. Pulumi reports:\n[\s\S]*type must have 1/,
+  );
 });
