@@ -105,9 +105,14 @@ export const createCredentialCheck = (credentials: CallbackCredentials): Credent
     const { basic } = credentials;
     const wanted = [basic].flat().map(joinCredentials);
     if (wanted.length === 0) throw invalid("authenticate.basic is an empty list");
-    return createCheck("Basic", ', charset="UTF-8"', (given) =>
-      isOneOf(Buffer.from(given, "base64").toString("utf8"), wanted, key),
-    );
+    return createCheck("Basic", ', charset="UTF-8"', (given) => {
+      const bytes = Buffer.from(given, "base64");
+      // Many clients know only ISO-8859-1 (RFC 7617, appendix B.3), and none must heed the challenge.
+      return (
+        isOneOf(bytes.toString("utf8"), wanted, key) ||
+        isOneOf(bytes.toString("latin1"), wanted, key)
+      );
+    });
   }
   const { bearer } = credentials;
   const tokens = typeof bearer === "string" ? [bearer] : Array.isArray(bearer) ? bearer : [];

@@ -25,6 +25,12 @@ test.each<[string, CallbackOptions["authenticate"], string | null, number]>([
   ["Basic: plain text", hub, "Basic hub:secret", 401],
   ["Basic: two", hub, `${right} ${right}`, 401],
   ["Basic: any characters", odd, basic("hüb", "pä:ss"), 202],
+  [
+    "Basic: in ISO-8859-1",
+    odd,
+    `Basic ${Buffer.from("hüb:pä:ss", "latin1").toString("base64")}`,
+    202,
+  ],
   ["Basic: the scheme in small letters", odd, basic("hüb", "pä:ss").replace("B", "b"), 202],
   ["Basic: the old one while they are rotated", rotated, basic("hub", "old"), 202],
   ["Basic: the new one while they are rotated", rotated, basic("hub", "new"), 202],
