@@ -55,6 +55,8 @@ export class RecentEntries<T> {
 
 /** One call in the log, without secrets, tokens, or bodies. */
 export interface LogEntry {
+  /** Position among all calls since the emulator started: 0, 1, 2, … */
+  readonly place: number;
   readonly at: string;
   readonly method: string;
   readonly template: string;
@@ -118,8 +120,8 @@ export class CallLog {
    * Logs a call. A 429 counts as refused; every other response to an authenticated client counts as
    * accepted.
    */
-  add(entry: ShownCall, content: CallContent): void {
-    this.entries.add(entry);
+  add(entry: Omit<ShownCall, "place">, content: CallContent): void {
+    this.entries.add({ place: this.entries.next, ...entry });
     this.#contents.add(content);
     if (entry.clientId === undefined) return;
     const { method, template, status } = entry;

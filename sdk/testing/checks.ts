@@ -143,13 +143,20 @@ export class HubRecords {
     return objects[collection] ?? [];
   }
 
-  /** Returns the calls to setup and runtime operations, in order. */
-  async calls(): Promise<readonly HubCall[]> {
-    return (await this.control.log()).map(({ at, method, template, status }) => ({
-      at,
-      endpoint: `${method} ${template}`,
-      status,
-    }));
+  /** Returns the calls to setup and runtime operations, in order, from a position of the log on. */
+  async calls(from = 0): Promise<readonly HubCall[]> {
+    return (await this.control.log())
+      .filter(({ place }) => place >= from)
+      .map(({ at, method, template, status }) => ({
+        at,
+        endpoint: `${method} ${template}`,
+        status,
+      }));
+  }
+
+  /** Returns the position of the next call. */
+  async nextCall(): Promise<number> {
+    return ((await this.control.log()).at(-1)?.place ?? -1) + 1;
   }
 
   /** Returns every delivery attempt, in order. */

@@ -68,7 +68,7 @@ export interface EmulatedStack extends AsyncDisposable {
    * text.
    */
   objects(kind: string): Promise<readonly StoredObject[]>;
-  /** Returns every call to the service since the emulator started, including calls from tests. */
+  /** Returns the last 10,000 calls to the service, including calls from tests. */
   calls(): Promise<readonly HubCall[]>;
   /** Returns every delivery attempt. */
   deliveries(): Promise<readonly DeliveryEntry[]>;

@@ -239,7 +239,7 @@ const guardedProgram =
 export interface StackRun {
   /** Number of resources per operation, such as `{ create: 8, same: 1 }`, including the stack itself. */
   readonly changes: Readonly<Record<string, number>>;
-  /** Calls to the service during the run, in order. */
+  /** Calls to the service during the run, in order; the last 10,000. */
   readonly calls: readonly HubCall[];
   /** Pulumi's output, without colors. */
   readonly printed: string;
@@ -261,7 +261,7 @@ const runPulumi = async (
   { stack, records, time, signal }: RunMeans,
   program: PulumiFn | undefined = stack.workspace.program,
 ): Promise<StackRun & { readonly outputs: OutputMap }> => {
-  const before = (await records.calls()).length;
+  const first = await records.nextCall();
   let printed = "";
   let thrown: unknown;
   // Refresh and destroy do not run the program.
@@ -302,6 +302,6 @@ const runPulumi = async (
     throw new StackFailure(
       `pulumi ${command} ended without running the program, as if it declared nothing. Start the stack again, in a new process.`,
     );
-  const calls = (await records.calls()).slice(before);
+  const calls = await records.calls(first);
   return { changes: { ...changes }, calls, printed, outputs };
 };

@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { EmulatorControl } from "../../emulator/control/emulator-control.js";
 import { findReferences, Store } from "../../emulator/objects/objects.js";
 import { CallLog, keptBody } from "../../emulator/service/calls.js";
 import { createClock } from "../../emulator/service/clock.js";
 import { resources } from "../../provider/resources/index.js";
+import { HubRecords } from "../../sdk/testing/checks.js";
 import { kindOf, running } from "./running.js";
 
 const created = "2024-01-01T00:00:00.000Z";
@@ -95,6 +97,25 @@ test("callers with large bodies fill no memory, and the newest calls keep theirs
     throw new Error("a body that is too large was made into a text");
   };
   expect(keptBody(2 * 1024 * 1024, unread)).toEqual({ size: 2 * 1024 * 1024 });
+});
+
+test("the calls of a run are found, however many there were before", async () => {
+  const log = new CallLog();
+  const control = { log: async () => log.entries.all() } as unknown as EmulatorControl;
+  const records = new HubRecords(control, "platform");
+  const call = (path: string): void => {
+    log.add({ at: created, method: "GET", template: path, path, status: 200, ms: 0 }, {});
+  };
+  expect(await records.nextCall()).toBe(0);
+  for (let count = 0; count < 10_001; count += 1) call("/channels");
+  const first = await records.nextCall();
+  call("/accounts");
+  expect(await records.calls(first)).toEqual([
+    { at: created, endpoint: "GET /accounts", status: 200 },
+  ]);
+  log.reset();
+  call("/accounts");
+  expect(await records.calls(first)).toHaveLength(1);
 });
 
 const minute = 60_000;

@@ -54,7 +54,9 @@ test("the log lists every call in order, without secret, token or body", async (
     { ...made, status: 201, clientId },
     { ...read, status: 200, clientId },
   ];
-  expect(json.items).toEqual([...calls, refused, unknown].map((each) => ({ ...entry, ...each })));
+  expect(json.items).toEqual(
+    [...calls, refused, unknown].map((each, place) => ({ place, ...entry, ...each })),
+  );
   for (const secret of [await own.token(), own.emulator.clientSecret, "not-a-real", "in-the-query"])
     expect(text).not.toContain(secret);
 });
