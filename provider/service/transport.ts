@@ -317,7 +317,7 @@ export const connectionFault = (
   { cause, sent, proxy }: Pick<TransportFailure, "cause" | "sent" | "proxy">,
   url: string,
 ): ConnectionFault => {
-  const { host } = new URL(url);
+  const { host, hostname } = new URL(url);
   const code = findCode(cause);
   const suffix = code === "" ? "" : ` (${code})`;
   const passing = (code: ConversationErrorCode, text: string) => ({ code, text, details: {} });
@@ -341,7 +341,10 @@ export const connectionFault = (
     return passing("UNREACHABLE", text);
   }
   const isUnknown = code === "ENOTFOUND" || code === "EAI_AGAIN";
-  const what = isUnknown ? `the name ${host} could not be resolved` : `no connection to ${host}`;
+  // Behind a proxy, only the proxy's name is looked up here.
+  const isOwn = causesOf(cause).some((each) => isObject(each) && each.hostname === hostname);
+  const unknown = proxy !== undefined && !isOwn ? "of the proxy" : host;
+  const what = isUnknown ? `the name ${unknown} could not be resolved` : `no connection to ${host}`;
   const others = proxy === undefined ? " and the network" : `, the network, and the proxy ${proxy}`;
   return passing("UNREACHABLE", `${what}${suffix}; check the URL${others}`);
 };

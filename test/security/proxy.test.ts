@@ -50,6 +50,13 @@ test("a proxy that is not there is named, with no secret of its address", async 
   expect(`${failure.message} ${failure.stack} ${JSON.stringify(failure)}`).not.toContain("canary");
 });
 
+test("a name that is not found is the proxy's, as only that one is looked up", async () => {
+  const failure = await failureIn({ HTTPS_PROXY: "http://proxy.invalid:3128" });
+  expect(failure.message).toMatch(
+    /the name of the proxy could not be resolved \(\w+\); .* the proxy proxy\.invalid:3128 \(HTTPS_PROXY\)/,
+  );
+});
+
 test("the user of the proxy is sent to the proxy only", async () => {
   await using proxy = await TunnelProxy.open();
   await failureIn({ HTTPS_PROXY: `http://user:pass@${proxy.address}` });
