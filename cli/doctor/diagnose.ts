@@ -91,7 +91,7 @@ export const diagnose = async (options: StackOptions = {}): Promise<Diagnosis> =
     readStackConfig(folder, env, stack),
   ]);
   const { source } = config;
-  const each = describeSettings(profile).map((setting) => checkSetting(setting, source, stack));
+  const each = describeSettings(profile).map((setting) => checkSetting(setting, source));
   const whole = each.some(hasFailed) ? undefined : readWhole(source, profile);
   const settings = whole && "baseUrl" in whole ? whole : undefined;
   const why = "the settings are incomplete or invalid";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { nearestWord } from "../../provider/kernel/text.js";
 import {
-  configOption,
+  configCommand,
   type SettingDescription,
   type SettingKey,
   type SettingSource,
@@ -34,27 +34,19 @@ export const warn = result("warn");
 export const fail = result("fail");
 export const skipped = result("skipped");
 
-const howToSet = ({ key, environment, config }: SettingDescription, stack?: string): string => {
-  const command = ["pulumi config set", configOption(key), config, "<value>"].filter(Boolean);
-  return `Set ${environment}, or run: ${command.join(" ")}${sameStack({ stack })}`;
-};
-
 /**
  * One setting: is it set, where does it come from, is it well formed? Values of secrets are not
  * shown.
  */
-export const checkSetting = (
-  setting: SettingDescription,
-  source: SettingSource,
-  stack?: string,
-): DoctorCheck => {
+export const checkSetting = (setting: SettingDescription, source: SettingSource): DoctorCheck => {
   const { key, environment, config, default: fallback } = setting;
+  const advice = `Set ${environment}, or run: ${configCommand(key, config, source.stack)}`;
   const name = `setting:${key}`;
   const found = [
     { text: source.environment[environment] ?? "", from: environment },
     { text: source.config(config) ?? "", from: `the stack's ${config}` },
   ].find(({ text }) => text.trim() !== "");
-  if (!found && setting.required) return fail(name, "missing", howToSet(setting, stack));
+  if (!found && setting.required) return fail(name, "missing", advice);
   if (!found && fallback === undefined) return ok(name, "not set");
   if (!found) {
     const [first, ...more] = (fallback ?? "").split(" ");
@@ -65,7 +57,7 @@ export const checkSetting = (
   const { parse, secret } = settingTable[key];
   // A secret is taken verbatim, with any space around it.
   const parsed = parse(secret ? text : text.trim());
-  if ("rule" in parsed) return fail(name, `from ${from}: ${parsed.rule}`, howToSet(setting, stack));
+  if ("rule" in parsed) return fail(name, `from ${from}: ${parsed.rule}`, advice);
   return ok(name, `${secret ? "hidden" : text.trim()} (from ${from})`);
 };
 

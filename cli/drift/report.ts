@@ -1,4 +1,4 @@
-import { ownCommand } from "../../provider/kernel/package.js";
+import { type AskedStack, sameStackCommand } from "../command.js";
 import { codeSpan, indented, withCount, wrapped } from "../terminal/columns.js";
 import {
   type Block,
@@ -126,7 +126,7 @@ export const driftReport = (result: DriftResult): string =>
 /**
  * The differences, as a comment on a pull request. The first line is always the same for a stack.
  */
-export const driftMarkdown = (result: DriftResult): string => {
+export const driftMarkdown = (result: DriftResult, asked: AskedStack): string => {
   const name = codeSpan(`${result.project}/${result.stack}`);
   const lines = [
     // By this, the next run finds the comment and overwrites it.
@@ -134,7 +134,7 @@ export const driftMarkdown = (result: DriftResult): string => {
     `## ${result.drift ? "⚠️ Drift" : "✅ No drift"}: ${name}`,
     "",
     driftSummary(result),
-    ...sectionMarkdown(sectionsOf(result), ownCommand("drift --json")),
+    ...sectionMarkdown(sectionsOf(result), sameStackCommand("drift --json", asked)),
     ...(result.notes.length > 0 ? ["", ...result.notes.map((note) => `- ${codeSpan(note)}`)] : []),
     "",
     `Read at ${result.readAt} by \`pulumi-conversation drift\`.`,

@@ -123,7 +123,7 @@ export const readStackConfig = async (
 ): Promise<StackConfig> => {
   const without = (why: Pick<StackConfig, "absent" | "unread">): StackConfig => ({
     entries: new Map(),
-    source: environmentOnly(env),
+    source: { ...environmentOnly(env), stack },
     ...why,
   });
   const place = pulumiPlace(folder, env, stack);
@@ -134,7 +134,7 @@ export const readStackConfig = async (
   if ("reason" in answer) return without({ unread: answer.reason });
   const entries = configEntries(answer.text);
   if (!entries) return without({ unread: "pulumi config printed no JSON" });
-  return { entries, source: { environment: env, config: (key) => entries.get(key)?.text } };
+  return { entries, source: { environment: env, config: (key) => entries.get(key)?.text, stack } };
 };
 
 /**

@@ -260,6 +260,8 @@ export interface SettingSource {
   readonly config: (key: string) => string | undefined;
   /** The account's name, if the values include an explicit provider's arguments. */
   readonly account?: string;
+  /** The stack that a command line names, for the commands in messages. */
+  readonly stack?: string | undefined;
 }
 
 export interface SettingNames {
@@ -322,25 +324,27 @@ export const readSetting = <K extends SettingKey>(
   throw new Error(`The setting ${settingLabel(key, profile)} ${parsed.rule}.`);
 };
 
-/**
- * Returns the option that `pulumi config set` needs for a setting: `--secret` for a secret, or
- * `--plaintext` for a setting that is only named like a secret. Undefined for any other setting.
- */
-export const configOption = (key: SettingKey): "--secret" | "--plaintext" | undefined => {
-  if (specOf(key).secret) return "--secret";
-  return /token/i.test(key) ? "--plaintext" : undefined;
+/** Returns the command that sets a setting in the configuration, for messages. */
+export const configCommand = (key: SettingKey, config: string, stack?: string): string => {
+  // Pulumi takes a setting that is only named like a secret for one.
+  const plain = /token/i.test(key) ? "--plaintext " : "";
+  const option = specOf(key).secret ? "--secret " : plain;
+  return `pulumi config set ${option}${config} <value>${stack ? ` --stack ${stack}` : ""}`;
 };
 
 /** The only scope that a commercial tenant has (vendor's description). */
 export const commercialScope = (baseUrl: string): string =>
   `https://${new URL(baseUrl).host}/auth/.default`;
 
-const missingLine = ({ account }: SettingSource, key: SettingKey, profile?: string): string => {
+const missingLine = (
+  { account, stack }: SettingSource,
+  key: SettingKey,
+  profile?: string,
+): string => {
   const { environment, config } = settingNames(key, profile);
   if (account !== undefined)
     return `  ${key} is missing: set it in the program, as an argument of the ${accountTitle(account)}, or set ${environment}`;
-  const command = ["pulumi config set", configOption(key), config, "<value>"].filter(Boolean);
-  return `  ${key} is missing: set ${environment}, or run: ${command.join(" ")}`;
+  return `  ${key} is missing: set ${environment}, or run: ${configCommand(key, config, stack)}`;
 };
 
 const isComplete = (values: Partial<Settings>): values is Settings =>

@@ -27,7 +27,7 @@ const settingCheck = (
 ) => {
   const setting = describeSettings().find((candidate) => candidate.key === key);
   if (!setting) throw new Error(key);
-  return checkSetting(setting, { environment, config: (name) => config[name] }, stack);
+  return checkSetting(setting, { environment, config: (name) => config[name], stack });
 };
 
 test("a setting says where it comes from, the environment first", () => {

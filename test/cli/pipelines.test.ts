@@ -219,7 +219,7 @@ test("whatever others wrote stays text in a report, however long it is", {
       const said = many.map((name, place) => `  name: "${place} ${name}"`);
       const counted = "Resources:\n    2 to create\n    1 unchanged";
       writeFileSync(join(folder, "preview"), `${said.join("\n")}\n${counted}\n`);
-      const drift = driftMarkdown(driftWith(many));
+      const drift = driftMarkdown(driftWith(many), {});
       writeFileSync(join(folder, "drift"), drift);
       expect((await shell(step("report", "Report"))).status).toBe(0);
       const report = written();

@@ -115,6 +115,18 @@ test.each([[["explain"]], [["export", "--out", "made"]], [["compare", "live", "l
   },
 );
 
+test.each([["explain"], ["drift"], ["doctor"]])(
+  "%s advises to set what is missing in the stack that is named",
+  async (name) => {
+    await inStack();
+    vi.stubEnv("CONVERSATION_CLIENT_ID", "");
+    const { out, err } = await run(name, "--stack", "prod");
+    expect((out + err).replaceAll(/\s+/g, " ")).toContain(
+      "pulumi config set conversation:clientId <value> --stack prod",
+    );
+  },
+);
+
 // `compare` names a stack here, and without an interrupted creation `repair` needs no settings.
 test.each([...commands, ["explain"]].filter(([name]) => !/compare|repair/.test(`${name}`)))(
   "%s %s says why the configuration with a missing setting could not be read",

@@ -237,7 +237,7 @@ describe("Markdown", () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         const object = { kind: "Channel", name: text, id: text };
-        const drift = driftMarkdown({
+        const result = {
           ...{ project: "shop", stack: "prod", drift: true, compared: 1, readAt: "2026-01-01" },
           changed: [
             { ...object, who: text, urn: "", changes: [{ path: text, state: text, live: text }] },
@@ -248,7 +248,8 @@ describe("Markdown", () => {
             otherStacks: [{ ...object, stack: text }],
             unread: [{ kind: "Channel", problem: text }],
           },
-        } as never);
+        } as never;
+        const drift = driftMarkdown(result, {});
         const comment = inertOutput(drift, false);
         expect(comment).not.toMatch(active);
         expect(withoutCode(comment)).not.toMatch(harmful);
