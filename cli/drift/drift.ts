@@ -25,6 +25,7 @@ import {
   sealedFields,
   veiledIn,
 } from "../pulumi/stack-documents.js";
+import { pendingOperations } from "../pulumi/stack-states.js";
 
 const object = { kind: z.string(), name: z.string(), id: z.string() };
 const managed = { ...object, urn: z.string() };
@@ -141,10 +142,9 @@ const compareObject = async (
   const { definition, id, live, resource } = item;
   const values = openedValues(resource?.outputs);
   const before = propertiesIn(values);
-  const pending = document.deployment.pending_operations ?? [];
   const isInterrupted =
     Array.isArray(resource?.initErrors) ||
-    pending.some((operation) => operation.resource.urn === resource?.urn);
+    pendingOperations(document).some((operation) => operation.resource.urn === resource?.urn);
   const known = { item, before, isInterrupted };
   if (!live || !resource) return { ...known, changes: [] };
   const { props } = await lifecycle(definition, runIn(accountIn(resource))).read(id, values);

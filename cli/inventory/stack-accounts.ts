@@ -11,6 +11,7 @@ import {
   resourcesInState,
   type StackExport,
 } from "../pulumi/stack-documents.js";
+import { resourcesWithPending } from "../pulumi/stack-states.js";
 import { accessService, type Say, type ServiceAccess } from "./open-account.js";
 import type { OpenStack } from "./open-stack.js";
 
@@ -99,9 +100,7 @@ export const isOurType = (type: string): boolean =>
  * calls, and so uses none.
  */
 export const accountsIn = (document: StackExport): readonly AccountName[] => {
-  const pending = (document.deployment.pending_operations ?? []).map(({ resource }) => resource);
-  const all = [...resourcesInState(document), ...pending];
-  const ours = all.filter(({ type }) => definitionOfType(type));
+  const ours = resourcesWithPending(document).filter(({ type }) => definitionOfType(type));
   return [...new Set(ours.map(accountIn))];
 };
 

@@ -74,6 +74,16 @@ const holdingOf = (
   ];
 };
 
+/** Returns the operations that a run started and did not complete. */
+export const pendingOperations = ({ deployment }: StackExport): readonly PendingOperation[] =>
+  deployment.pending_operations ?? [];
+
+/** Returns the resources in a state, followed by those of the pending operations. */
+export const resourcesWithPending = (state: StackExport): readonly StateResource[] => [
+  ...(state.deployment.resources ?? []),
+  ...pendingOperations(state).map(({ resource }) => resource),
+];
+
 const pendingOf = ({ type, resource }: PendingOperation): readonly PendingCreation[] => {
   const kind = kindOf(resource);
   if (type !== "creating" || !kind) return [];
@@ -95,10 +105,9 @@ const namesIn = ([first]: readonly StateResource[]): Pick<StackState, "name" | "
  */
 export const stackStateOf = (document: StackExport, own: boolean, stack?: string): StackState => {
   const resources = document.deployment.resources ?? [];
-  const pending = document.deployment.pending_operations ?? [];
   const staying = resources.filter((resource) => !resource.delete);
   const leaving = resources.filter((resource) => resource.delete);
-  const all = [...resources, ...pending.map(({ resource }) => resource)];
+  const all = resourcesWithPending(document);
   const names = namesIn(all);
   const shown = stack ?? names.name ?? "";
   const ownershipsIn = (list: readonly StateResource[]) =>
@@ -127,7 +136,7 @@ export const stackStateOf = (document: StackExport, own: boolean, stack?: string
     ...(replacedOwnerships.length > 0 ? { replacedOwnerships } : {}),
     holdings: holdings(false),
     lookUps: holdings(true),
-    pending: pending.flatMap(pendingOf),
+    pending: pendingOperations(document).flatMap(pendingOf),
   };
 };
 

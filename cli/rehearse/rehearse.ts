@@ -2,6 +2,7 @@ import { sameJson } from "../../provider/kernel/json.js";
 import { CommandFailure, sameStackCommand } from "../command.js";
 import { forecast } from "../forecast/forecast.js";
 import { exportStack, openStack, type StackOptions } from "../inventory/open-stack.js";
+import { pendingOperations } from "../pulumi/stack-states.js";
 import { readAccounts } from "./accounts.js";
 import { readOriginal } from "./original-stack.js";
 import { doneSteps, outcomeOf } from "./outcome.js";
@@ -22,8 +23,8 @@ export const rehearse = async (options: RehearseOptions & StackOptions): Promise
   const { accounts, conditions, notes } = await readAccounts(original, options);
   say(`Rehearsing pulumi ${operation} on a copy …`);
   const run = await runOnCopy({ ...options, original, accounts });
-  const { deployment } = await exportStack(stack.place, "clear");
-  if (!sameJson(deployment, original.document.deployment))
+  const now = await exportStack(stack.place, "clear");
+  if (!sameJson(now.deployment, original.document.deployment))
     throw new CommandFailure(
       "Another process changed the stack's state during the rehearsal, so the result is out of date. Rehearse again.",
     );
@@ -32,12 +33,11 @@ export const rehearse = async (options: RehearseOptions & StackOptions): Promise
   const { totalSeconds } = run.starts
     ? forecast(operation, documents, conditions)
     : { totalSeconds: 0 };
-  const isUnfinished = Boolean(deployment.pending_operations?.length);
   return {
     ...{ operation, ...stack.names, plan: conditions.plan, parallel: conditions.parallel },
     outcome: { ...outcomeOf(run, original, steps), totalSeconds },
     notes: [
-      ...(isUnfinished
+      ...(pendingOperations(now).length > 0
         ? [
             `A run is in progress or was interrupted: the state contains pending operations. To see what it left behind and what to do, run: ${sameStackCommand("repair", options)}`,
           ]

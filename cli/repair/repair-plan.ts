@@ -26,6 +26,7 @@ import {
   type StateResource,
   stateValue,
 } from "../pulumi/stack-documents.js";
+import { pendingOperations } from "../pulumi/stack-states.js";
 
 const object = { kind: z.string(), name: z.string(), id: z.string() };
 
@@ -227,7 +228,7 @@ export const planRepair = async (
   asked: AskedStack = {},
 ): Promise<RepairPlan> => {
   const { document, states, gaps } = inventory;
-  const pending = document.deployment.pending_operations ?? [];
+  const pending = pendingOperations(document);
   const [ours = [], foreign = []] = [true, false].map((is) =>
     pending.filter(({ type, resource }) => type === "creating" && isSettledHere(resource) === is),
   );
