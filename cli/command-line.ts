@@ -13,13 +13,16 @@ import { wrappedText } from "./terminal/columns.js";
 
 /** An option for commander, with an error that says what is wrong with its text. */
 const parserOf = (key: string, spec: OptionSpec<unknown>): Option => {
-  const { value, doc, choices, fallback, environment, isNegated, isRequired } = spec;
-  const name = isNegated ? optionName(key).replace("--", "--no-") : optionName(key);
+  const { value, doc, choices, fallback, environment, isRequired } = spec;
+  const name = optionName(key);
   const option = new Option(value === undefined ? name : `${name} ${value}`, doc);
+  // Otherwise commander takes `--no-install` for an option `install` that is on.
+  option.negate = false;
   if (isRequired) option.makeOptionMandatory();
   if (choices) option.choices(choices);
-  if (environment) option.env(environment);
-  if (fallback !== undefined && !isNegated) option.default(fallback);
+  // A blank variable counts as missing, as it does for a setting.
+  if (environment && process.env[environment]?.trim() !== "") option.env(environment);
+  if (fallback !== undefined) option.default(fallback);
   if (spec.parse)
     option.argParser<unknown>((text, before) => {
       try {

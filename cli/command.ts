@@ -28,8 +28,6 @@ export interface OptionSpec<V> {
   readonly isRequired?: true;
   /** Environment variable to read if the option is not given. */
   readonly environment?: string;
-  /** Whether it is written `--no-<name>`. */
-  readonly isNegated?: true;
   /**
    * Makes the value from its text, and from the value that the option had before.
    *
@@ -54,13 +52,6 @@ export type Given<O> = { readonly [K in DefaultedName<O>]: ValueOf<O[K]> } & {
 };
 
 export const flagOption = (doc: string): OptionSpec<true> => ({ doc });
-
-/** `--no-<name>`: true until it is given. */
-export const negatedOption = (
-  doc: string,
-): OptionSpec<boolean> & { readonly fallback: boolean } => ({
-  ...{ doc, isNegated: true, fallback: true },
-});
 
 /** An option with any text. A shell makes an empty one of a variable that is not set. */
 export const textOption = (value: string, doc: string): OptionSpec<string> => ({

@@ -1,4 +1,4 @@
-import { choiceOption, command, negatedOption, textOption } from "../command.js";
+import { choiceOption, command, flagOption, textOption } from "../command.js";
 import { pipelines } from "../init/template-project.js";
 
 export const initCommand = command({
@@ -20,7 +20,7 @@ export const initCommand = command({
     name: textOption("<name>", "The project name (default: the folder name)."),
     description: textOption("<text>", "The project description."),
     pipeline: choiceOption("<kind>", pipelines, "The pipeline to write (default: none)."),
-    install: negatedOption("Do not run npm install."),
+    noInstall: flagOption("Do not run npm install."),
   },
   json: async () => (await import("../init/run-init.js")).newProjectSchema,
   exits: {

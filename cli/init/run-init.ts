@@ -45,8 +45,8 @@ export interface InitOptions {
   readonly name?: string;
   readonly description?: string;
   readonly pipeline?: Pipeline;
-  /** Whether npm fetches the packages. */
-  readonly install: boolean;
+  /** npm fetches no packages. */
+  readonly noInstall?: true;
   readonly env: NodeJS.ProcessEnv;
   readonly progress: Progress;
   /** Ends npm. */
@@ -65,12 +65,12 @@ const assertName = (name: string): void => {
 /** Fetches the packages; returns the commands for it if that was not asked for or failed. */
 const fetchPackages = async (
   folder: string,
-  { env, install, progress, signal }: InitOptions,
+  { env, noInstall, progress, signal }: InitOptions,
   packed: PackedPackage | undefined,
 ): Promise<readonly string[]> => {
   const left = [...(packed ? [packed.command] : []), "npm install"];
   const npm = findProgram("npm", env.PATH);
-  if (!install || !npm) return left;
+  if (noInstall || !npm) return left;
   const doing = progress.step("Installing packages (npm install)");
   const limits = { cwd: folder, env: environmentOfPackages(env), signal, timeoutMs: LONGEST_MS };
   for (const args of [...(packed ? [packed.pack] : []), ["install", "--no-fund", "--no-audit"]]) {

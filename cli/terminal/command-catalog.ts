@@ -56,13 +56,13 @@ export const catalogSchema = z.strictObject({
 
 type Catalog = Printed<z.output<typeof catalogSchema>>;
 const optionOf = ([key, spec]: readonly [string, OptionSpec<unknown>]) => {
-  const { doc, value, choices, fallback, environment, isNegated, isRequired } = spec;
+  const { doc, value, choices, fallback, environment, isRequired } = spec;
   return {
-    name: isNegated ? optionName(key).replace("--", "--no-") : optionName(key),
+    name: optionName(key),
     ...(value === undefined ? {} : { value }),
     doc,
     ...(choices ? { choices: [...choices] } : {}),
-    ...(fallback === undefined || isNegated ? {} : { default: fallback }),
+    ...(fallback === undefined ? {} : { default: fallback }),
     required: isRequired ?? false,
     ...(environment === undefined ? {} : { environment }),
   };

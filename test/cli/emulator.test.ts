@@ -66,6 +66,12 @@ test("a secret of control that is asked for is in the first line, and is needed"
   );
 });
 
+test("a blank variable for the secret of control counts as missing", async () => {
+  vi.stubEnv("CONVERSATION_CONTROL_SECRET", " ");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(Object.keys(JSON.parse((await emulator("--json")).out))).toEqual(keys);
+});
+
 test("without --json it prints the variables to set, the plan only where there is one", async () => {
   const { out } = await emulator();
   for (const name of ["BASE_URL", "TOKEN_URL", "CLIENT_ID", "CLIENT_SECRET"])

@@ -32,7 +32,7 @@ const quiet = ({ env = { PATH: "" }, ...more }: Partial<InitOptions> = {}) => {
       said += text;
     },
   });
-  const options = { folder: join(folder, "shop"), install: true, progress };
+  const options = { folder: join(folder, "shop"), progress };
   const everywhere = { XDG_CACHE_HOME: join(bin, "cache"), ...env };
   return { done: runInit({ ...options, ...more, env: everywhere }), said: () => said };
 };
@@ -126,14 +126,13 @@ test("a Node that is too old for the new project is named, and one that a checko
   shellScript(join(brought, "node"), "echo v24.1.0");
   shellScript(join(bin, "node"), "echo v20.19.2");
   const PATH = `${brought}:${bin}:/bin`;
-  const { done, said } = quiet({ env: { PATH }, install: false });
+  const { done, said } = quiet({ env: { PATH }, noInstall: true });
   await done;
   expect(said()).toContain(
     `Node.js 20.19.2 (${join(bin, "node")}) on your PATH is older than ${leastNode}. Install Node.js ${leastNode} or later: https://nodejs.org\n`,
   );
   shellScript(join(bin, "node"), `echo v${leastNode}.0`);
-  const other = { folder: join(folder, "other"), env: { PATH }, install: false };
-  const fine = quiet(other);
+  const fine = quiet({ folder: join(folder, "other"), env: { PATH }, noInstall: true });
   await fine.done;
   expect(fine.said()).not.toContain("on your PATH");
 });
@@ -177,7 +176,7 @@ test.each([
 test("a Pulumi that the quick start fetched is put on PATH by the next steps", async () => {
   const cached = join(bin, "cache/pulumi-conversation/pulumi", release.version, "bin");
   shellScript(join(cached, "pulumi"), "exit 0");
-  const { next } = await quiet({ install: false }).done;
+  const { next } = await quiet({ noInstall: true }).done;
   expect(next).toContain(`export PATH="${cached}:$PATH"`);
 });
 
