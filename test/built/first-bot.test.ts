@@ -1,7 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { connectControl } from "pulumi-conversation/emulator";
@@ -12,7 +11,7 @@ import { emulatorLineSchema } from "../../cli/emulator-schema.js";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type RedisServer, startRedis } from "../pacing/support/redis-server.js";
 import { guideBlocks, shellLines } from "../support/guide-commands.js";
-import { closeServer, listenHere } from "../support/loopback-server.js";
+import { lowPort } from "../support/low-port.js";
 import { folderOfFile, shellScript } from "../support/temporary-folder.js";
 import { startTool, toolLine } from "../support/tool-process.js";
 
@@ -105,13 +104,6 @@ afterAll(async () => {
   emulator?.kill("SIGKILL");
 });
 
-const freePort = async (): Promise<string> => {
-  const server = createServer();
-  const { port } = new URL(await listenHere(server));
-  await closeServer(server);
-  return port;
-};
-
 const start = async (line: string): Promise<Bot> => {
   await bot?.kill();
   bot = startBot(line);
@@ -125,7 +117,7 @@ const startEmulator = async (line: string): Promise<void> => {
   const [first] = await once(createInterface({ input: emulator.stdout }), "line");
   access = emulatorLineSchema.parse(JSON.parse(String(first)));
   control = connectControl(access.controlUrl);
-  port = await freePort();
+  port = String(await lowPort());
   Object.assign(environment, emulatorEnvironment(access), { PORT: port });
 };
 
