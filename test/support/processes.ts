@@ -51,10 +51,16 @@ export const stopProviders = (
 /** A variable whose value marks whatever a process starts, wherever that goes. */
 export const markVariable = "TEST_STARTED";
 
+/** Whether SIGKILL has reached a process: it does nothing more, but on a busy machine it is there for a while. */
+const isKilled = (pid: number): boolean =>
+  /^(Sig|Shd)Pnd:\s*\w*[13579bdf]\w\w$/m.test(read(`/proc/${pid}/status`));
+
 /** Whatever runs with this mark (Linux). */
 export const markedWith = (mark: string): readonly number[] =>
-  allProcesses().filter((pid) =>
-    read(`/proc/${pid}/environ`).split("\0").includes(`${markVariable}=${mark}`),
+  allProcesses().filter(
+    (pid) =>
+      read(`/proc/${pid}/environ`).split("\0").includes(`${markVariable}=${mark}`) &&
+      !isKilled(pid),
   );
 
 /** A language host looks for its engine every five minutes; until then it waits, and does nothing. */
