@@ -210,7 +210,7 @@ test("a name that was made for a resource once stays", async () => {
   expect(first.inputs).not.toHaveProperty("autoName");
   const later = { ...made, name: "orders-5d6e7f8", autoName: "orders-5d6e7f8" };
   const second = await hub.of("Participant").check({ ...first.inputs }, later);
-  expect(second.inputs.name).toBe("orders-1a2b3c4");
+  expect(second.inputs.name).toBe(first.inputs.name);
   // A transform leaves the automatic name beside its own.
   for (const given of [inputs, later]) {
     const named = await hub

@@ -1,7 +1,13 @@
 import type { Definition } from "../../provider/definition/define.js";
 import { changeFieldSecrets, fieldsWithSecrets } from "../../provider/definition/fields.js";
 import { filledTexts, isObject, type JsonObject } from "../../provider/kernel/json.js";
-import { ownerParts, pluginToken, secretSignature, urnOf } from "../../provider/kernel/pulumi.js";
+import {
+  ownerParts,
+  pluginToken,
+  secretSignature,
+  unknownValue,
+  urnOf,
+} from "../../provider/kernel/pulumi.js";
 import { type Lifecycle, lifecycle } from "../../provider/lifecycle/index.js";
 import type { Run } from "../../provider/lifecycle/run.js";
 import { messages, valuesOf } from "../../provider/plugin/protocol.js";
@@ -66,7 +72,9 @@ const throughPlugin = (definition: Definition, run: Run): DoorLifecycle => {
   const { kind } = definition;
   const on = (...values: readonly JsonObject[]) => {
     const known = values.map(({ owner }) => owner).find((owner) => typeof owner === "string");
-    const owner = String(known ?? "shop/prod/none/x");
+    // The engine gives the plugin a URN also in a stack's first preview.
+    const isKnown = known !== undefined && known !== unknownValue;
+    const owner = isKnown ? String(known) : `shop/prod/none/${values[0]?.logicalName ?? "x"}`;
     const { ownership } = ownerParts(owner);
     const urn = urnOf(owner, pluginToken(kind));
     // What only the engine's process has is not used by the life cycle itself.

@@ -3,14 +3,13 @@ import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulat
 import type { Clock } from "../../provider/kernel/clock.js";
 import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { typeToken, urnOf } from "../../provider/kernel/pulumi.js";
-import type { Lifecycle } from "../../provider/lifecycle/index.js";
 import { createRun, type ObjectHolders } from "../../provider/lifecycle/run.js";
 import type { Holding } from "../../provider/lifecycle/stack-states.js";
 import { waitOutRefusals } from "../../provider/pacing/pacer.js";
 import { connectService, type Service } from "../../provider/service/connect.js";
 import { readSettings, type Settings } from "../../provider/service/settings.js";
 import { kindOf } from "../emulator/running.js";
-import { doorOfTests, lifecycleThrough } from "./door.js";
+import { type DoorLifecycle, doorOfTests, lifecycleThrough } from "./door.js";
 import { EmulatorControl } from "./emulator-control.js";
 
 /** The emulator, and the real life cycle on the real client in front of it. */
@@ -18,7 +17,7 @@ export interface Emulated extends Pick<EmulatorControl, "control" | "faults"> {
   readonly emulator: Emulator;
   readonly service: Service;
   /** The life cycle of a kind, in the process that runs now. */
-  of(kind: string): Lifecycle;
+  of(kind: string): DoorLifecycle;
   /** Goes on as a new process would: nothing remembered. What the states hold can be seen where it is given. */
   nextRun(held?: readonly Held[]): void;
   /** What the run told the user beside failures. */
