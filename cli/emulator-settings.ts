@@ -1,7 +1,6 @@
 import type { Emulator } from "../emulator/index.js";
 import { describeSettings, type SettingKey } from "../provider/service/settings.js";
 
-/** What a program needs to reach an emulator. */
 type EmulatorAccess = Pick<Emulator, "baseUrl" | "tokenUrl" | "clientId" | "clientSecret">;
 
 /** Where to control an emulator, and how people sign in. */
@@ -16,7 +15,6 @@ export const testEnvironment = (emulator: EmulatorAddress): Readonly<Record<stri
     : { CONVERSATION_CONTROL_SECRET: emulator.controlSecret }),
 });
 
-/** The environment variables that point a program at an emulator. */
 export const emulatorEnvironment = (
   { baseUrl, tokenUrl, clientId, clientSecret }: EmulatorAccess,
   plan?: string,

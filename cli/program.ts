@@ -75,7 +75,6 @@ export const commands: readonly CommandSpec[] = [
   rehearseCommand,
 ];
 
-/** A session on the process's own streams. */
 const ownSession = (): Session => ({
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),

@@ -92,7 +92,6 @@ const runChecks = async ({ root, env, signal }: Prepared): Promise<Counts> => {
   return { passed: all.length - failed.length, failed: failed.length, skipped: 0 };
 };
 
-/** Whether the filters, if any, leave some of these files in. */
 const runsSome = (files: readonly string[], filters: readonly string[]): boolean =>
   filters.length === 0 || files.some((file) => filters.some((filter) => file.includes(filter)));
 

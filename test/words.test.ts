@@ -51,7 +51,6 @@ const textsOf = (file: string): readonly string[] => {
 const withoutCode = (text: string): string =>
   text.replace(/^ *```[\s\S]*?^ *```$/gm, "·").replace(/`[^`]*`|\]\([^)]*\)/g, "·");
 
-/** Each unused word of a text, with what to write instead. */
 const unusedIn = (file: string, text: string): readonly string[] =>
   unused.flatMap(([pattern, instead]) =>
     [...withoutCode(text).matchAll(pattern)].map(([word]) => `${file}: "${word}": ${instead}`),

@@ -28,13 +28,11 @@ export const switchesOption = (doc: string): OptionSpec<Partial<Switches>> =>
     return { ...before, ...parseSwitch(name, value.join("=")) };
   });
 
-/** Options that choose objects of an account. */
 export const selectionOptions = {
   include: textsOption("<what...>", "Include only these objects; see below."),
   exclude: textsOption("<what...>", "Exclude these objects; see below."),
 };
 
-/** What these options mean, for the help. */
 export const selectionHelp = `
 How to specify objects in --include and --exclude:
   a kind                Channel, client-application, …

@@ -19,7 +19,6 @@ const allowed = ({ values }: Switch): string => {
   return "min" in values ? `${values.min}–${values.max}` : values.join(" | ");
 };
 
-/** All uncertainties about the service, as the help lists them. */
 const switchHelp = [
   "Switches for uncertain service behavior:",
   ...Object.entries(switchTable).flatMap(([name, each]) => [

@@ -150,7 +150,6 @@ const oneSidedBlock = (title: string, objects: Comparison["onlyInA"]) =>
     objects.flatMap(({ kind, name, id }) => indented(`${kind} "${name}" (ID ${id})`, 2)),
   );
 
-/** The differences between two accounts, for people, within 80 columns. */
 export const compareReport = (result: Comparison): string => {
   const { a, b, same, matched, different, onlyInA, onlyInB, unread, notes } = result;
   const count = `${matched} ${matched === 1 ? "object is" : "objects are"} on both sides`;

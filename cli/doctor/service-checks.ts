@@ -11,7 +11,6 @@ import { type DoctorCheck, fail, ok, skipped, warn } from "./setting-checks.js";
 const shownProxy = (address: string): string =>
   URL.canParse(address) ? new URL(address).host : "an invalid URL";
 
-/** Proxy settings that the service client follows. */
 export const checkProxy = (env: NodeJS.ProcessEnv): DoctorCheck => {
   const { variable, text: proxy } = proxySetting(env) ?? {};
   if (!proxy) return ok("proxy", "none: calls go directly to the service");

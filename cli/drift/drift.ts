@@ -96,7 +96,6 @@ export const driftSchema = z.strictObject({
 /** The differences between a stack and the service. */
 export type DriftResult = Printed<z.output<typeof driftSchema>>;
 
-/** A field that differs from the state. */
 export type DriftChange = DriftResult["changed"][number]["changes"][number];
 
 /** A resource of the stack that represents an object, compared with the object as it was read. */
@@ -266,7 +265,6 @@ const notesOf = (
   ];
 };
 
-/** The differences, computed from what was read. */
 export const driftIn = async (
   inventory: Inventory,
   { managedOnly, ...asked }: AskedStack & Pick<DriftOptions, "managedOnly">,

@@ -111,7 +111,6 @@ const advice = ({ changed, deleted, unmanaged }: DriftResult): readonly Block[] 
     : [],
 ];
 
-/** The differences, for people, within 80 columns. */
 export const driftReport = (result: DriftResult): string =>
   textReport(
     wrapped(driftSummary(result), 80),

@@ -73,7 +73,6 @@ const accountLines = (account: ExplainedAccount): readonly string[] => [
   ...deadEndLines(account.deadEnds),
 ];
 
-/** The explanation as a person reads it, within 80 columns. */
 export const explanationText = ({ accounts, notes }: Explanation): string => {
   const noted = notes.flatMap((note) => wrapped(`note: ${note}`, 80));
   // What could not be read comes first: it may explain why there is no account.

@@ -100,7 +100,6 @@ const secretRows = (secrets: readonly ProgramSecret[]): readonly string[] =>
     ),
   );
 
-/** The page that says what to do next. */
 export const projectReadme = (
   { project, stack }: ProjectNames,
   { declared }: ProgramPlan,

@@ -8,7 +8,6 @@ import { resources } from "../../provider/resources/index.js";
 import { CommandFailure } from "../command.js";
 import type { ObjectInputs } from "../inventory/object-inputs.js";
 
-/** Selects objects of an account. */
 export interface SelectionOptions {
   /** Each is a kind, a name with `*` for any text, or an ID. Default: everything. */
   readonly include?: readonly string[];
@@ -32,7 +31,6 @@ const patternOf = (text: string): RegExp => {
   return new RegExp(`^${parts.join("[\\s\\S]*")}$`, "iu");
 };
 
-/** A test whether a word of a filter selects an object. */
 const matcher = (word: string): ((object: ObjectInputs) => boolean) => {
   const kind = kindNamed(word);
   if (kind) return ({ definition }) => definition === kind;
@@ -178,7 +176,6 @@ export interface PlannedResource extends ResourceNames {
   readonly object: ObjectInputs;
 }
 
-/** What a program does with each object of an account. */
 export interface ProgramPlan {
   /** In the order in which an account is set up. */
   readonly declared: readonly PlannedResource[];
@@ -189,7 +186,6 @@ export interface ProgramPlan {
   readonly find: (kind: string, id: string) => PlannedResource | undefined;
 }
 
-/** Why this program does not declare an existing object. */
 const obstacle = ({ mark, problem }: ObjectInputs): string | undefined =>
   mark ? `the object carries a stack's mark: ${mark.label}` : problem;
 

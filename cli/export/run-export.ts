@@ -155,7 +155,6 @@ const proofLines = (proof: Proof | undefined): readonly string[] => {
   ];
 };
 
-/** A report of an export, for people, within 80 columns. */
 export const exportReport = (result: ExportResult, proof?: Proof): string => {
   const { notes, texts, folder, plan, source } = result;
   const { declared, lookedUp } = plan;

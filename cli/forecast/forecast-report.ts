@@ -15,7 +15,6 @@ const quotaText = ({ endpoints, plan, monthlyQuota }: Forecast): string => {
   return `Monthly quota: the ${plan} plan allows ${quota} calls with each HTTP method. This run's calls: ${calls.join(", ")}.`;
 };
 
-/** Returns the forecast as human-readable text. */
 export const forecastReport = (made: Forecast): string => {
   const { operation, plan, parallel, totalCalls, totalSeconds, endpoints } = made;
   const headline = [

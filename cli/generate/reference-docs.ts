@@ -210,7 +210,6 @@ export const resourceTable = (resources: readonly Definition[]): string =>
     "",
   ].join("\n");
 
-/** The configuration table: one row for each setting. */
 export const settingsTable = (): string =>
   [
     "| Config key | Environment | Meaning |",

@@ -151,7 +151,6 @@ const nextStep = ({ names, applied, taken }: ImportResult, asked: AskedStack): s
   );
 };
 
-/** What was, or would be, imported, for people, within 80 columns. */
 export const importReport = (result: ImportResult, asked: AskedStack = {}): string => {
   const { taken, left, notes } = result;
   const omitted = omittedSentences(left).flatMap((sentence) => wrapped(sentence, 80));

@@ -106,7 +106,6 @@ const shownOrphan = (orphan: Orphan): FoundOrphan => {
   };
 };
 
-/** What the command found and did. */
 export interface OrphansResult {
   readonly names: StackNames;
   readonly found: readonly FoundOrphan[];
@@ -151,7 +150,6 @@ const rowOf = (orphan: FoundOrphan): readonly string[] => {
   return [kind, id, lines.join("\n")];
 };
 
-/** What was found and done, for people, within 80 columns. */
 export const orphansReport = (
   { found, isIncomplete, names }: OrphansResult,
   asked: AskedStack,

@@ -81,7 +81,6 @@ export type StackExport = z.infer<typeof stateSchema>;
 
 export type PreviewStep = z.infer<typeof stepSchema>;
 
-/** The output of `pulumi preview --json`. */
 export type Preview = z.infer<typeof previewSchema>;
 
 /** Reads the output of `pulumi stack export`; undefined if it is not a state. */

@@ -32,7 +32,6 @@ const projectState = (root: string, state: string, name: ProjectName) => {
   const locks = join(state, ".pulumi", "locks", "organization", name, STACK);
   return {
     name,
-    /** Folder of the project file in the checkout. */
     source: join(root, PROJECTS[name]),
     /** Folder with a copy of the project file, for commands that write beside it. */
     folder,
@@ -45,7 +44,6 @@ const projectState = (root: string, state: string, name: ProjectName) => {
   } as const;
 };
 
-/** What the quick start keeps of one Pulumi project. */
 type ProjectState = ReturnType<typeof projectState>;
 
 /** Everything that the quick start of a checkout keeps between runs, in one folder that git ignores. */

@@ -40,7 +40,6 @@ interface KnownObject {
   readonly body: JsonObject;
 }
 
-/** The objects of one account as the stack's state has them. */
 const knownObjects = (
   document: StackExport,
   { settings, names }: RehearsedAccount,

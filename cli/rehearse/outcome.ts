@@ -86,7 +86,6 @@ const isSummary = ({ urn = "", message }: RehearsedRun["engine"]["errors"][numbe
 const withoutFrames = (message: string): string =>
   message.replace(/\n[^\S\n]+at \S[\s\S]*$/, "").replace(/<ref \*\d+> /g, "");
 
-/** Joins the messages, without repetitions. */
 const reasonOf = (messages: readonly string[]): string => {
   const sentences = messages.map((message) => withoutFrames(message).replace(/\s+/g, " ").trim());
   return [...new Set(sentences)].join(" ");

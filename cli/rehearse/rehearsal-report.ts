@@ -7,7 +7,6 @@ import type { NamedObject, Refusal, Rehearsal, RehearsedStep } from "./rehearsal
 
 /** More names of one group are counted, not shown; `--json` has them all. */
 const mostNames = 3;
-/** More refusals are counted, not shown. */
 const mostRefusals = 3;
 /** More groups are counted, not shown. */
 const mostGroups = 15;
@@ -73,7 +72,6 @@ const refusalLines = ({ operation, kind, name, reason }: Refusal): readonly stri
   ...wrappedText(reason, "  "),
 ];
 
-/** A rehearsal as a person reads it, in 80 columns. */
 export const rehearsalReport = (rehearsal: Rehearsal): string => {
   const { outcome, notes, plan, parallel } = rehearsal;
   const { passes, refusals, steps, objects, undeclared, leftOut } = outcome;

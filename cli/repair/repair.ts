@@ -52,7 +52,6 @@ const ending = (result: RepairResult, asked: AskedStack): readonly string[] => {
   ];
 };
 
-/** The results and actions, for people, within 80 columns. */
 export const repairReport = (result: RepairResult, asked: AskedStack = {}): string => {
   const { project, stack, steps, notes, left } = result;
   const name = `${project}/${stack}`;

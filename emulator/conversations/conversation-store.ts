@@ -47,7 +47,6 @@ const message = z.object({
 });
 
 export type StoredConversation = Readonly<z.infer<typeof conversation>>;
-/** A message in the store. */
 export type StoredMessage = Readonly<z.infer<typeof message>>;
 export type StoredStatus = NonNullable<StoredMessage["status"]>;
 

@@ -143,7 +143,6 @@ const formTables = ({ switches }: EmulatedService) => ({
 const nothingShown = {
   /** From the previous look: parts that have not changed since are absent. */
   cursor: "",
-  /** The ID of a conversation. */
   conversation: "",
   /** An object, such as `channels/<id>`. */
   object: "",
@@ -166,7 +165,6 @@ const showParts = (
   call: (call && inspectedCall(service.log, Number(call))) || null,
 });
 
-/** Looks at the service for a page. */
 const lookInto = (service: EmulatedService) => {
   // Versions start over with every process; a page that stays open must not confuse them.
   const start = randomBytes(6).toString("hex");

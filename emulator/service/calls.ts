@@ -293,7 +293,6 @@ export const logCall = (
   log.add(reason === undefined ? entry : { ...entry, reason }, content);
 };
 
-/** Serves one call to the service and logs it. */
 export const serveCall = async <Hub extends CallMeans>(
   hub: Hub,
   api: ApiRequest<Hub>,

@@ -119,7 +119,6 @@ export const mustGive = (name: string, field: Field, rule: MemberRule | undefine
   !isAutomatic(field) &&
   !(rule && "exactlyOne" in rule && rule.discriminator === name);
 
-/** A nested object of a kind, and its type name. */
 export interface NestedType {
   readonly name: string;
   readonly field: ObjectField;

@@ -69,7 +69,6 @@ const inside = (field: Field, path: string): FieldPath[] => {
 export const fieldsIn = (fields: Fields, prefix = ""): readonly FieldPath[] =>
   Object.entries(fields).flatMap(([name, field]) => inside(field, prefix + name));
 
-/** A part of a value, with the field that covers it. */
 interface Content {
   /** Absent for a part that no field covers. */
   readonly field?: Field;
@@ -169,7 +168,6 @@ export interface ReferenceIn {
   readonly id: unknown;
 }
 
-/** Returns every reference in an object's values. */
 export const referencesIn = (fields: Fields, values: JsonObject): readonly ReferenceIn[] =>
   valuesIn(fields, values).flatMap(({ field, path, value }) =>
     field.type === "reference" ? [{ path, to: field.to, id: value }] : [],

@@ -109,7 +109,6 @@ export interface SeenObject {
   readonly mark: Mark | undefined;
   /** The mark, unless it is part of the description that the program declares. */
   readonly addedMark: Mark | undefined;
-  /** Whether the object carries the resource's mark. */
   readonly hasOurMark: boolean;
   /** Whether the object carries the resource's mark and nothing shows that the object is a copy. */
   readonly isOriginal: boolean;

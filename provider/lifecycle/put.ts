@@ -108,7 +108,6 @@ const lastWritten = <R extends Resource>(before: R, now: Resource): R => {
   return { ...before, properties: { ...properties, fields } };
 };
 
-/** The planned effect of a PUT on an object. */
 export interface PutPlan {
   readonly live: Found;
   readonly body: JsonObject;
@@ -118,7 +117,6 @@ export interface PutPlan {
   readonly isMarked: boolean;
   /** What a program wrote last, in its terms; empty if it was never written. */
   readonly prior: JsonObject;
-  /** Undeclared members that the PUT keeps. */
   readonly undeclared: readonly string[];
   /** Undeclared members that the service hides and that the PUT would erase. */
   readonly hidden: readonly string[];

@@ -5,7 +5,6 @@ import type { Collections } from "../service/collections.js";
 import type { Settings } from "../service/settings.js";
 import type { StackStates as AllStates } from "./stack-states.js";
 
-/** An account's settings and service client. */
 export interface AccountSession {
   readonly settings: Settings;
   readonly service: Collections;
@@ -118,7 +117,6 @@ export interface UnclearPost {
 
 /** The resources that the program declares, their objects, and the names that they use. */
 export class Decisions {
-  /** Resources that the program declares, by resource key. */
   readonly declared = new Map<string, ResourceIdentity>();
   /** The profiles of resources that the program declares. */
   readonly profiles = new Set<string | undefined>();

@@ -77,7 +77,6 @@ export const checkedConfiguration = (
   };
 };
 
-/** What a change of a provider's configuration means for its resources. */
 interface ConfigurationChange {
   readonly keys: readonly string[];
   /** The resources change to a provider of another account, and get an object there. */

@@ -174,7 +174,6 @@ export const assetFields: Fields = {
 /** What is sent beside the messages. */
 export const metadataFields: Fields = { attributes };
 
-/** The body of a call that sends messages. */
 export const sendFields: Fields = {
   metadata: members(metadataFields),
   messages: { ...listed(mostInCall, messageFields), envelope: "message", ...needed },

@@ -55,7 +55,6 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** A response with its arrival time. */
 export interface DatedAnswer extends Answer {
   /** The service's time when the response arrived, in milliseconds since 1970, if known. */
   readonly date: number | undefined;

@@ -65,7 +65,6 @@ const classFor = <C extends { readonly __pulumiType: string }>(
   return type === value ? Object.create(of, { __pulumiType: { value } }) : of;
 };
 
-/** The name and text of a stack's configuration file. */
 interface StackFile {
   readonly name: string;
   readonly text: string;

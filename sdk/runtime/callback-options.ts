@@ -30,7 +30,6 @@ export type CallbackCredentials =
   | { readonly basic: BasicCredentials | readonly BasicCredentials[] }
   | { readonly bearer: string | readonly string[] | BearerCheck };
 
-/** Checks the value of an Authorization header. */
 interface CredentialCheck {
   passes(header: string | undefined): Promise<boolean>;
   /** For the `WWW-Authenticate` header of a 401. */

@@ -163,9 +163,7 @@ describe.each(doorRounds)("%s", (door, count) => {
     const { code, output, errors } = await project.tool(["repair", "--apply", "--json"]);
     expect(code, errors).toBe(0);
     expect(JSON.parse(output)).toMatchObject({ left: [] });
-    const { latest } = JSON.parse(project.state()).checkpoint;
-    const pending: readonly { readonly type: string }[] = latest.pending_operations ?? [];
-    expect(pending.filter(({ type }) => type === "creating")).toEqual([]);
+    expect(project.held().pending.filter(({ type }) => type === "creating")).toEqual([]);
     expect(own().length).toBeLessThanOrEqual(before);
     repairs += 1;
   };

@@ -1,7 +1,6 @@
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { StateResource } from "../../cli/pulumi/stack-documents.js";
 import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 
@@ -57,8 +56,7 @@ const installLibrary = (project: EmulatedProject): void => {
   writeFileSync(join(folder, "index.js"), library);
 };
 
-const resources = (): readonly StateResource[] =>
-  JSON.parse(project.state()).checkpoint.latest?.resources ?? [];
+const resources = () => project.held().resources;
 const ownerships = () => resources().filter(({ type }) => type.endsWith(":Ownership"));
 
 beforeAll(async () => {

@@ -32,12 +32,6 @@ exports.channelType = channel.type;
 exports.lookedUp = channel.id.apply((id) => id).apply(() => "ok");
 `;
 
-interface Held {
-  readonly type: string;
-  readonly urn: string;
-  readonly id: string;
-}
-
 const withoutPulumi = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
 
 describe.each(doors)("%s", (door) => {
@@ -69,14 +63,10 @@ describe.each(doors)("%s", (door) => {
   });
 
   const held = () =>
-    (JSON.parse(project.state()).checkpoint.latest.resources as Held[]).flatMap(
-      ({ type, urn, id }) => {
-        const [kind = "", name = ""] = [type.split(":").at(-1), urn.split("::").at(-1)];
-        return project.token(kind) === type && kind !== "Ownership"
-          ? [{ type, kind, name, id }]
-          : [];
-      },
-    );
+    project.held().resources.flatMap(({ type, urn, id = "" }) => {
+      const [kind = "", name = ""] = [type.split(":").at(-1), urn.split("::").at(-1)];
+      return project.token(kind) === type && kind !== "Ownership" ? [{ type, kind, name, id }] : [];
+    });
 
   testPlugin(
     "get finds an object of every kind; exists says of every kind whether there is one",
@@ -107,15 +97,10 @@ describe.each(doors)("%s", (door) => {
     if ("reason" in host) return context.skip(host.reason);
     const resources = held().map(({ type, name, id }) => ({ type, name, id }));
     const before = await project.writes();
-    const forget = async () => {
-      const state = JSON.parse(await project.succeed(["stack", "export"]));
-      const { deployment } = state;
-      deployment.resources = deployment.resources.filter(
-        ({ type }: Held) => !resources.some((each) => each.type === type),
+    const forget = () =>
+      project.edit((all) =>
+        all.filter(({ type }) => !resources.some((each) => each.type === type)),
       );
-      writeFileSync(join(project.folder, "state.json"), JSON.stringify(state));
-      await project.succeed(["stack", "import", "--file", "state.json"]);
-    };
     await forget();
     writeFileSync(join(project.folder, "six.json"), JSON.stringify({ resources }));
     const options = ["--yes", "--skip-preview", "--protect=false", "--out", "imported.ts"];
@@ -155,11 +140,10 @@ describe.each(doors)("%s", (door) => {
 
   test("taint and --replace of everything, deleteBeforeReplace and replaceOnChanges keep every object; then a change of every kind is one PUT each", async () => {
     const before = (await project.objects()).map(({ id }) => id);
-    const { resources } = JSON.parse(project.state()).checkpoint.latest;
     // The ownership among them.
-    const urns = resources.flatMap(({ type, urn }: Held) =>
-      type.startsWith("pulumi:") ? [] : [urn],
-    );
+    const urns = project
+      .held()
+      .resources.flatMap(({ type, urn }) => (type.startsWith("pulumi:") ? [] : [urn]));
     await project.succeed(["state", "taint", ...urns, "--yes"]);
     await project.succeed(["up", "--yes", "--skip-preview"]);
     expect((await project.objects()).map(({ id }) => id)).toEqual(before);

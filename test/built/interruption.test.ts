@@ -85,7 +85,7 @@ const stopOnce = async (count: number, signal: NodeJS.Signals): Promise<void> =>
   expect(code).not.toBe(0);
   expect(output).toContain("Nothing was sent. To continue, run the command again.");
   expect(await channels()).toHaveLength(count);
-  expect(JSON.parse(project.state()).checkpoint.latest.pending_operations ?? []).toEqual([]);
+  expect(project.held().pending).toEqual([]);
 };
 
 /** Ctrl-C during a wait, and again at once: nothing runs on. */

@@ -1,6 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  resourcesInState,
+  type StateResource,
+  stackExportIn,
+} from "../../cli/pulumi/stack-documents.js";
 import type { JsonObject } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
@@ -29,35 +34,25 @@ const run = async (args: readonly string[], environment: Readonly<Record<string,
   return output;
 };
 
-/** A custom resource of the state. */
-interface Held {
-  readonly urn: string;
-  readonly id: string;
-  readonly type: string;
-  readonly inputs: JsonObject;
-  readonly outputs: JsonObject;
-}
-
-const held = async (...flags: string[]): Promise<readonly Held[]> => {
-  const { output } = await project.pulumi(["stack", "export", ...flags]);
-  const { deployment } = JSON.parse(output) as { deployment: { resources: Held[] } };
-  return deployment.resources.filter(({ id, type }) => id && type.includes("conversation:"));
+/** Our resources in the state, secrets in plain text, by kind and logical name, which stay when the type changes. */
+const byName = async (): Promise<ReadonlyMap<string, StateResource>> => {
+  const text = await project.succeed(["stack", "export", "--show-secrets"]);
+  const ours = resourcesInState(stackExportIn(text)).filter(
+    ({ id, type }) => id && type.includes("conversation:"),
+  );
+  return new Map(
+    ours.map((each) => [`${each.type.split(":").at(-1)} ${each.urn.split("::").at(-1)}`, each]),
+  );
 };
 
-/** By kind and logical name, which stay when the type changes. */
-const byName = (list: readonly Held[]): ReadonlyMap<string, Held> =>
-  new Map(
-    list.map((each) => [`${each.type.split(":").at(-1)} ${each.urn.split("::").at(-1)}`, each]),
-  );
-
-const withoutPointer = ({ __provider, ...rest }: JsonObject): JsonObject => rest;
+const withoutPointer = ({ __provider, ...rest }: JsonObject = {}): JsonObject => rest;
 
 const expectSecretsEncrypted = async (): Promise<void> => {
   expect(project.state()).not.toContain("canary");
   expect((await project.pulumi(["stack", "export", "--show-secrets"])).output).toContain("canary");
 };
 
-let before: ReadonlyMap<string, Held>;
+let before: ReadonlyMap<string, StateResource>;
 let serviceBefore: Awaited<ReturnType<EmulatedProject["collections"]>>;
 
 beforeAll(async () => {
@@ -66,7 +61,7 @@ beforeAll(async () => {
   const settings = pluginSettings(deliverPlugin(project.folder));
   writeFileSync(join(project.folder, "Pulumi.yaml"), JSON.stringify(settings));
   await run(["up", "--yes", "--skip-preview"], {});
-  before = byName(await held("--show-secrets"));
+  before = await byName();
   serviceBefore = await project.collections();
 });
 
@@ -89,15 +84,15 @@ test("up moves every resource to the plugin: same ids, no call, no pointer, secr
   await run(["up", "--yes", "--skip-preview"], native);
   expect(JSON.stringify(await project.control("GET", "/stats"))).toBe(calls);
   expect(await project.collections()).toEqual(serviceBefore);
-  const after = byName(await held("--show-secrets"));
+  const after = await byName();
   const moved = [...before.keys()].filter((name) => !name.startsWith("Ownership "));
   expect([...after.keys()].sort()).toEqual(moved.sort());
   for (const [name, { id, type, inputs, outputs }] of after) {
     const old = before.get(name);
     expect(type).toMatch(/^conversation:index:/);
     expect(id).toBe(old?.id);
-    expect(inputs).toEqual(withoutPointer(old?.inputs ?? {}));
-    expect(withoutPointer(outputs)).toEqual(withoutPointer(old?.outputs ?? {}));
+    expect(inputs).toEqual(withoutPointer(old?.inputs));
+    expect(withoutPointer(outputs)).toEqual(withoutPointer(old?.outputs));
   }
   await expectSecretsEncrypted();
 });
@@ -137,7 +132,7 @@ test("one transformation takes the stack back: each object is written once, and 
   await run(["up", "--yes", "--skip-preview"], back);
   const made = (await writes()).slice(done).map(({ method, path }) => `${method} ${path}`);
   expect(made.sort()).toEqual(expected.sort());
-  for (const { type, outputs } of await held()) {
+  for (const { type, outputs } of (await byName()).values()) {
     expect(type).toMatch(/^pulumi-nodejs:dynamic\/conversation:/);
     expect(outputs).toHaveProperty("__provider");
   }

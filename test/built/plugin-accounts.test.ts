@@ -1,6 +1,5 @@
 import { startEmulator } from "pulumi-conversation/emulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { JsonObject } from "../../provider/kernel/json.js";
 import { providerToken } from "../../provider/kernel/pulumi.js";
 import {
   type EmulatedProject,
@@ -42,11 +41,11 @@ afterAll(async () => {
 
 const up = ["up", "--yes", "--skip-preview"] as const;
 
-/** The ownerships of the providers in the state. */
 const ownerships = (): readonly unknown[] =>
-  (JSON.parse(project.state()).checkpoint.latest.resources as readonly JsonObject[])
-    .filter(({ type }) => type === providerToken)
-    .map(({ inputs }) => Object(inputs).ownership)
+  project
+    .held()
+    .resources.filter(({ type }) => type === providerToken)
+    .map(({ inputs }) => inputs?.ownership)
     .sort();
 
 /** What a command says that would reach the account from beside an emulator. */

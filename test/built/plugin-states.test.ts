@@ -1,5 +1,4 @@
 import { afterEach, expect, test } from "vitest";
-import type { JsonObject } from "../../provider/kernel/json.js";
 import { pluginToken, providerToken } from "../../provider/kernel/pulumi.js";
 import {
   type EmulatedProject,
@@ -25,22 +24,11 @@ const open = async () => {
 
 const up = ["up", "--yes", "--skip-preview"] as const;
 
-interface Held {
-  readonly urn: string;
-  readonly type: string;
-  readonly inputs: JsonObject;
-}
-
-const held = async (stack = "prod"): Promise<readonly Held[]> => {
-  const text = await project.succeed(["stack", "export", "--stack", stack]);
-  return JSON.parse(text).deployment.resources ?? [];
-};
-
 /** What is in the state of a stack: ownership of each provider, and owner of each channel. */
-const owners = async (stack?: string) => {
-  const all = await held(stack);
+const owners = (stack?: string) => {
+  const { resources } = project.held(stack);
   const of = (type: string, key: string) =>
-    all.filter((each) => each.type === type).map(({ inputs }) => String(inputs[key]));
+    resources.filter((each) => each.type === type).map(({ inputs }) => String(inputs?.[key]));
   return {
     providers: of(providerToken, "ownership"),
     channels: of(pluginToken("Channel"), "owner").toSorted(),
@@ -57,7 +45,7 @@ const [old, next] = [{ VERSION: "0.1.0" }, { VERSION: "0.2.0" }];
 test("after a change of the plugin's version everything stays with its owner; what a run of the former one left is refused by name, and then repaired", async () => {
   await open();
   await project.succeed(up, old);
-  const before = await owners();
+  const before = owners();
   const lost = await killCreation(project, { ...old, NAMES: "web kiosk" });
   await project.release();
   const both = { ...next, NAMES: "web kiosk" };
@@ -71,7 +59,7 @@ test("after a change of the plugin's version everything stays with its owner; wh
   const writes = (await project.writes()).length;
   await project.succeed(up, both);
   expect((await project.writes()).slice(writes)).toEqual([]);
-  const after = await owners();
+  const after = owners();
   expect(after.providers).toHaveLength(1);
   expect(after.providers).not.toEqual(before.providers);
   expect(after.channels).toEqual(["kiosk", "web"].map((name) => `${before.providers[0]}/${name}`));
@@ -86,23 +74,23 @@ test("after a change of the plugin's version everything stays with its owner; wh
 test("a stack to which `pulumi state move` brings a resource with its provider makes an ownership of its own", async () => {
   await open();
   await project.succeed(up, { NAMES: "web kiosk" });
-  const before = await owners();
+  const before = owners();
   const ids = (await project.objects("channels")).map(({ id }) => id);
   await project.succeed(["stack", "init", "other"]);
   await project.succeed(["stack", "select", "prod"]);
-  const kiosk = (await held()).find(({ urn }) => urn.endsWith("::kiosk"));
+  const kiosk = project.held().resources.find(({ urn }) => urn.endsWith("::kiosk"));
   await project.succeed([
     ...["state", "move", "--source", "prod", "--dest", "other", "--yes", String(kiosk?.urn)],
   ]);
-  expect((await owners("other")).providers).toEqual(before.providers);
+  expect(owners("other").providers).toEqual(before.providers);
   // The other stack has a resource with the name of one that stayed.
   const there = ["--stack", "other"] as const;
   const both = { NAMES: "kiosk web", SUFFIX: ".other" };
   await project.succeed([...up, ...there], both);
-  const after = await owners("other");
+  const after = owners("other");
   expect(after.providers).toEqual([expect.stringMatching(/^shop\/other\/[0-9a-f]{16}$/)]);
   expect(after.channels).toEqual(["kiosk", "web"].map((name) => `${after.providers[0]}/${name}`));
-  expect(await owners()).toEqual({
+  expect(owners()).toEqual({
     providers: before.providers,
     channels: [`${before.providers[0]}/web`],
   });

@@ -13,13 +13,7 @@ const open = async (program: string, options: Parameters<typeof emulatedProject>
   project = await emulatedProject(program, options, {}, "plugin");
 };
 
-interface Held {
-  readonly urn: string;
-  readonly type: string;
-  readonly id: string;
-}
-
-const held = (): readonly Held[] => JSON.parse(project.state()).checkpoint.latest?.resources ?? [];
+const held = () => project.held().resources;
 
 const up = ["up", "--yes", "--skip-preview"] as const;
 

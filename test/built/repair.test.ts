@@ -32,10 +32,7 @@ const hanging = async () => {
 };
 
 /** The creations that are noted as under way: the next run settles anything else. */
-const pending = (): readonly unknown[] =>
-  (JSON.parse(project.state()).checkpoint.latest.pending_operations ?? []).filter(
-    ({ type }: { readonly type: string }) => type === "creating",
-  );
+const pending = () => project.held().pending.filter(({ type }) => type === "creating");
 
 const repaired = async (...args: string[]) => {
   const { code, output, errors } = await project.tool(["repair", "--json", ...args]);

@@ -1,5 +1,3 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
 
@@ -43,21 +41,15 @@ test("a new stack with the former name of a renamed one has objects and names of
 
 test("`pulumi state move` takes both halves of a replacement along, as the model of the engine does", async () => {
   const urn = `urn:pulumi:prod::shop::${project.token("Participant")}::bot`;
-  const ids = async (stack: string): Promise<readonly unknown[]> =>
-    JSON.parse(await project.succeed(["stack", "export", "--stack", stack]))
-      .deployment.resources?.filter((each: { readonly urn: string }) => each.urn.endsWith("::bot"))
-      .map(({ id }: { readonly id: string }) => id) ?? [];
-  const exported = JSON.parse(await project.succeed(["stack", "export", "--stack", "renamed"]));
-  const { resources } = exported.deployment;
-  const whole = resources.find((each: { readonly urn: string }) => each.urn.endsWith("::bot"));
-  resources.push({ ...whole, id: "old-half", delete: true });
-  const file = join(project.folder, "both.json");
-  writeFileSync(file, JSON.stringify(exported));
-  await project.succeed(["stack", "import", "--stack", "renamed", "--file", file]);
+  const bots = (stack: string) =>
+    project.held(stack).resources.filter((each) => each.urn.endsWith("::bot"));
+  const whole = bots("renamed");
+  const halves = whole.map((each) => ({ ...each, id: "old-half", delete: true }));
+  await project.edit((resources) => [...resources, ...halves], "renamed");
   const move = ["state", "move", "--source", "renamed", "--dest", "prod", "--yes"];
   await project.succeed([...move, urn.replace("prod", "renamed")]);
-  expect(await ids("renamed")).toEqual([]);
-  expect(await ids("prod")).toEqual([whole.id, "old-half"]);
+  expect(bots("renamed")).toEqual([]);
+  expect(bots("prod").map(({ id }) => id)).toEqual([whole[0]?.id, "old-half"]);
 });
 
 test("a stack whose state was lost gets no second objects; released, as the refusal says, they are adopted", async () => {

@@ -144,10 +144,8 @@ test("masked secrets: the guide, command by command as it stands, and nothing ch
 
 /** What the state holds of the service, and what it notes as under way. */
 const held = (known: readonly string[]) => {
-  const { resources = [], pending_operations: pending = [] } = Object(
-    JSON.parse(project.state()).checkpoint.latest,
-  );
-  const ids: string[] = resources.flatMap(({ id }: { id?: string }) => id ?? []);
+  const { resources, pending } = project.held();
+  const ids = resources.flatMap(({ id }) => id ?? []);
   return { ids: ids.filter((id) => known.includes(id)).sort(), pending };
 };
 

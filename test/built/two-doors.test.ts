@@ -46,20 +46,16 @@ test.each(["dynamic", "plugin"])(
   "of two entries of a state with one object, the one that stays keeps it (%s)",
   async (stays) => {
     await project.succeed(up, { DOORS: "plugin", ALIASES: dynamicUrn });
-    const held = JSON.parse((await project.pulumi(["stack", "export"])).output);
-    const { resources } = held.deployment;
-    const plugin = resources.find(({ type }: { type: string }) => /^conversation:/.test(type));
-    const other = resources.find(({ urn }: { urn: string }) => urn.endsWith("::other"));
-    const both = JSON.parse(JSON.stringify(other).replaceAll("custom.other", "custom.shop"));
-    const urn = other.urn.replace(/other$/, "shop");
-    const owner = plugin.inputs.owner;
-    Object.assign(both, { urn, id: plugin.id });
-    Object.assign(both.inputs, { owner, displayName: "shop" });
-    Object.assign(both.outputs, { owner, displayName: "shop", serial: plugin.outputs.serial });
-    resources.push(both);
-    const file = join(project.folder, "both.json");
-    writeFileSync(file, JSON.stringify(held));
-    await project.succeed(["stack", "import", "--file", file]);
+    await project.edit((resources) => {
+      const plugin = resources.find(({ type }) => /^conversation:/.test(type));
+      const other = resources.find(({ urn }) => urn.endsWith("::other"));
+      const both = JSON.parse(JSON.stringify(other).replaceAll("custom.other", "custom.shop"));
+      const ours = { owner: plugin?.inputs?.owner, displayName: "shop" };
+      Object.assign(both, { urn: both.urn.replace(/other$/, "shop"), id: plugin?.id });
+      Object.assign(both.inputs, ours);
+      Object.assign(both.outputs, { ...ours, serial: plugin?.outputs?.serial });
+      return [...resources, both];
+    });
     await project.succeed(up, { DOORS: stays });
     expect((await project.objects()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
     await project.succeed(up, { DOORS: "" });

@@ -22,7 +22,6 @@ const rows = [...section.matchAll(/^\| (.*`.*|the .*) \| (.*) \| (.*) \|$/gm)].m
 
 const prefix = "app.conversation.conversationmgr.";
 
-/** The least scope that is enough for all of these operations. */
 const least = (operations: readonly Operation[]): string => {
   const enough = Object.values(scopes).filter((scope) =>
     operations.every((operation) => operation.scopes.includes(scope)),

@@ -166,7 +166,6 @@ export class Running implements AsyncDisposable {
     return json;
   }
 
-  /** The objects of a kind as the emulator keeps them. */
   async stored(kind: string): Promise<readonly JsonObject[]> {
     const { objects } = await this.emulator.control.snapshot();
     return (objects[kindOf(kind).collection] ?? []).filter(isObject);

@@ -39,7 +39,6 @@ const answer = (status: number): HttpResponse => ({
 /** As `PUT /conversation/v3/channels/{id}`. */
 const isItem = ({ url }: HttpRequest): boolean => /\/[0-9a-f-]{36}$/.test(url);
 
-/** Counts the calls that a fault is about. */
 class Counted {
   readonly #fault: CallFault;
   #calls = 0;

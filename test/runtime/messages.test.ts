@@ -35,7 +35,6 @@ const accepted = json(202, { messages: { message: [{ id: "x", conversation: { id
 
 const account = { channel: "custom.kiosk", address: "k-1" };
 
-/** The JSON in the content of the messages of a body. */
 const jsonIn = (body: unknown): unknown[] =>
   objectsIn(valueAt(body, "messages"), "message").map((message) =>
     JSON.parse(textAt(message, "content", "json") ?? "null"),

@@ -11,6 +11,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import type {
+  PendingOperation,
+  StackExport,
+  StateResource,
+} from "../../cli/pulumi/stack-documents.js";
 import { pluginToken, typeToken } from "../../provider/kernel/pulumi.js";
 import { unlimitedBurst } from "../../provider/pacing/pacer.js";
 import { type Door, doorOfTests } from "./door.js";
@@ -71,6 +76,16 @@ export interface CliProject {
   inShell<T>(work: (environment: NodeJS.ProcessEnv, folder: string) => Promise<T>): Promise<T>;
   /** The state file of a stack, by default its own, as it lies on the disk. */
   state(stack?: string): string;
+  /** What that state holds, and what it notes as under way. */
+  held(stack?: string): {
+    readonly resources: readonly StateResource[];
+    readonly pending: readonly PendingOperation[];
+  };
+  /** Puts other resources into a stack's state, by an export and an import. */
+  edit(
+    change: (resources: readonly StateResource[]) => readonly StateResource[],
+    stack?: string,
+  ): Promise<void>;
   /** Takes away what keeps a killed run's stack from being used: its lock, and cut-off attributes. */
   release(stack?: string): Promise<void>;
   remove(): void;
@@ -202,6 +217,8 @@ export const cliProject = async (
     return output;
   };
   makeStack(folder, backend, stack);
+  const state: CliProject["state"] = (of = stack) =>
+    readFileSync(join(backend, ".pulumi", "stacks", "shop", `${of}.json`), "utf8");
   return {
     folder,
     token: isPlugin ? pluginToken : typeToken,
@@ -213,8 +230,18 @@ export const cliProject = async (
     startTool: (args, more = {}) => startTool(args, { cwd: folder, env: { ...common, ...more } }),
     start,
     inShell: (work) => work(common, folder),
-    state: (of = stack) =>
-      readFileSync(join(backend, ".pulumi", "stacks", "shop", `${of}.json`), "utf8"),
+    state,
+    held: (of) => {
+      const latest: StackExport["deployment"] = JSON.parse(state(of)).checkpoint.latest ?? {};
+      return { resources: latest.resources ?? [], pending: latest.pending_operations ?? [] };
+    },
+    edit: async (change, of = stack) => {
+      const document = JSON.parse(await succeed(["stack", "export", "--stack", of]));
+      document.deployment.resources = change(document.deployment.resources ?? []);
+      const file = join(folder, "edited.json");
+      writeFileSync(file, JSON.stringify(document));
+      await succeed(["stack", "import", "--stack", of, "--file", file]);
+    },
     release: async (of = stack) => {
       dropEmptyAttributes(backend);
       await pulumi(["cancel", "--yes", "--stack", of]);

@@ -25,7 +25,6 @@ export interface Reply {
   readonly error?: string;
 }
 
-/** The inputs and the outputs of a resource in the state. */
 interface State {
   readonly inputs: Json;
   readonly outputs: Json;

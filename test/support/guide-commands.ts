@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CliProject } from "./cli-project.js";
 
-/** A block of a guide: its language and its text. */
 interface GuideBlock {
   readonly language: string;
   readonly text: string;
@@ -17,7 +16,6 @@ export const guideBlocks = (guide: string): readonly GuideBlock[] => {
   }));
 };
 
-/** The lines of a block that a shell runs. */
 export const shellLines = ({ text }: GuideBlock): readonly string[] =>
   text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"));
 
@@ -27,7 +25,6 @@ export const guideCommands = (guide: string): readonly string[] =>
     .filter(({ language }) => language === "sh")
     .flatMap(shellLines);
 
-/** The programs of a guide in a language, block by block. */
 export const guidePrograms = (guide: string, language = "ts"): readonly string[] =>
   guideBlocks(guide).flatMap((block) => (block.language === language ? [block.text] : []));
 

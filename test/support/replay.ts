@@ -429,7 +429,6 @@ class ReplayStacks implements Stacks {
 export interface ReplayStage {
   readonly stage: ModelStage;
   readonly tally: Tally;
-  /** Plays a scenario through the real engine. */
   replay(scenario: Scenario): Promise<RunEnding>;
   /** Plays moves through the real engine. */
   replayMoves(history: MovingHistory): Promise<RunEnding>;

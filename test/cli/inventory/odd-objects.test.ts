@@ -102,7 +102,6 @@ test("no value of a member that no definition knows is in a file of an export or
     }),
   ));
 
-/** The path of a member at the top of an object. */
 const topOf = (name: string): string => (name === "x y" ? '["x y"]' : name);
 
 /** A service whose objects have whatever ids, and every path that it is asked for. */

@@ -79,7 +79,6 @@ export const everyShape: Definition = defineResource({
   example: {},
 });
 
-/** Every kind, and one with every shape. */
 export const kinds: readonly Definition[] = [...resources, everyShape];
 
 export const everyField = kinds.flatMap((definition) =>

@@ -6,7 +6,6 @@ export const always = 1000;
 
 /** How an operation ends while the fault is there, and what it may have cost. */
 export interface Ending {
-  /** In words. */
   readonly words: string;
   /** Left out: the operation succeeds. Else what the message says. */
   readonly fails?: RegExp;

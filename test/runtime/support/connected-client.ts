@@ -15,7 +15,6 @@ export class ConnectedClient implements AsyncDisposable {
     readonly clock: JumpingClock,
   ) {}
 
-  /** JSON body of the last call. */
   get lastBody(): unknown {
     return JSON.parse(this.hub.calls.at(-1)?.body ?? "null");
   }
