@@ -182,9 +182,9 @@ const findChanger = (
     return `the stack that its mark names: ${mark.label}`;
   if (isInterrupted) return "perhaps an interrupted or failed run of this stack";
   if (changedSince === undefined)
-    return "unknown: the object last changed when this stack last wrote or read it";
+    return "unknown: the object has not changed since this stack last wrote or read it";
   const since = before.record.modified ?? before.record.created;
-  return `someone else: this stack last wrote or read the object ${since ? `at ${since}` : "before that"}`;
+  return `someone else: this stack last wrote or read the object ${since ? `as of ${since}` : "before that"}`;
 };
 
 const findChanged = (

@@ -67,7 +67,7 @@ test("a secret that somebody changed is not compared, but the change of its obje
     for (const object of objects.authentications ?? []) object.active = false;
   });
   const who = expect.stringMatching(
-    /^someone else: this stack last wrote or read the object at 20/,
+    /^someone else: this stack last wrote or read the object as of 20/,
   );
   const found = await stack.drift();
   expect(found).toMatchObject({ drift: true, changed: [{ who, modified }] });
