@@ -94,7 +94,9 @@ const check = async (
   const failures = [...reasons, ...(adoption.reason ? [adoption.reason] : [])];
   const { name } = resource;
   const isPlain = typeof name !== "string" || name === unknownValue || /^[\w -]*$/.test(name);
-  if (isChanged && failures.length === 0 && given.isAutomatic && isNamed && !isPlain)
+  // An object of the service may have any name.
+  const isNewName = old?.fields[nameKey] !== name;
+  if (isNewName && failures.length === 0 && given.isAutomatic && isNamed && !isPlain)
     run.notify?.(
       `${nameKey} has characters other than letters, digits, "-", "_", and spaces. The service may refuse it (400-414): its vendor does not say which values may have only these.`,
       "warning",

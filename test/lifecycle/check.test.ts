@@ -172,6 +172,16 @@ test("a resource that does not change needs no settings", async () => {
   });
 });
 
+test("a name that the service may refuse is a warning, unless the object has it", async () => {
+  const bot = { name: "orders/bot", type: "basic", basicAuth: { username: "hub", password: "p" } };
+  expect(await reasonsOf("Authentication", owned("bot", bot))).toBe("");
+  expect(hub.reported).toEqual([expect.stringContaining("400-414")]);
+  hub.nextRun();
+  const changed = owned("bot", { ...bot, description: "Orders" });
+  expect(await reasonsOf("Authentication", changed, owned("bot", bot))).toBe("");
+  expect(hub.reported).toEqual([]);
+});
+
 test("a stack's first preview, which knows no owner, tells resources apart by their logical names", async () => {
   const nameless = (logicalName: string) => ({ ...kiosk(), owner: unknownValue, logicalName });
   const channels = hub.of("Channel");
