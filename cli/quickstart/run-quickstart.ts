@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -88,18 +88,25 @@ const HOST = "127.0.0.1";
 const HOW = 28;
 const LONGEST_MS = 180_000;
 
-/** A free port of this machine; undefined if the wanted one is taken. */
-const freePort = async (wanted = 0): Promise<number | undefined> => {
+const isFreePort = async (port: number): Promise<boolean> => {
   const server = createServer();
   try {
-    await once(server.listen(wanted, HOST), "listening");
-    const address = server.address();
-    return typeof address === "object" ? address?.port : undefined;
+    await once(server.listen(port, HOST), "listening");
+    return true;
   } catch {
-    return undefined;
+    return false;
   } finally {
     server.close();
   }
+};
+
+/** A free port, below those that systems give to connections, so that none takes it before the bot listens. */
+const findPort = async (): Promise<number> => {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const port = randomInt(10_000, 32_000);
+    if (await isFreePort(port)) return port;
+  }
+  throw new CommandFailure(`No port on ${HOST} is free for callbacks.`);
 };
 
 /** The port in the callback URLs that an earlier run has declared. */
@@ -117,9 +124,8 @@ export const configureCallbacks = async (
   pulumi: Pick<PulumiProject, "state" | "configure">,
 ): Promise<void> => {
   const declared = declaredPort(pulumi.state.configFile);
-  if (declared !== undefined && (await freePort(declared)) !== undefined) return;
-  const port = await freePort();
-  if (port === undefined) throw new CommandFailure(`No port on ${HOST} is free for callbacks.`);
+  if (declared !== undefined && (await isFreePort(declared))) return;
+  const port = await findPort();
   const callbackPassword = randomBytes(18).toString("hex");
   await pulumi.configure({ callbackUrl: `http://${HOST}:${port}` }, { callbackPassword });
 };

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -6,7 +5,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { compact, type PulumiProject, stateFolder } from "../../cli/quickstart/pulumi-project.js";
 import { configureCallbacks, objectTable } from "../../cli/quickstart/run-quickstart.js";
 import { packageRoot } from "../../provider/kernel/package.js";
-import { listenHere, portOf } from "../support/loopback-server.js";
+import { closeServer, listenHere, portOf } from "../support/loopback-server.js";
+import { lowPort } from "../support/low-port.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** A project whose configuration says this, and what is set in it. */
@@ -21,18 +21,9 @@ const project = (configuration?: string) => {
   return { pulumi: { state, configure }, set };
 };
 
-/** Takes a port for as long as the test runs. */
-const taken = async () => {
-  const server = createServer();
-  await listenHere(server);
-  const port = portOf(server);
-  const release = async (): Promise<void> => {
-    if (server.listening) await once(server.close(), "close");
-  };
-  onTestFinished(release);
-  const configuration = `config:\n  orders-bot:callbackUrl: http://127.0.0.1:${port}\n`;
-  return { port, release, configuration };
-};
+/** What an earlier run has declared. */
+const declared = (port: number): string =>
+  `config:\n  orders-bot:callbackUrl: http://127.0.0.1:${port}\n`;
 
 test("a new stack gets a port of this machine and a password", async () => {
   const { pulumi, set } = project();
@@ -43,19 +34,19 @@ test("a new stack gets a port of this machine and a password", async () => {
 });
 
 test("the port of an earlier run is kept", async () => {
-  const { configuration, release } = await taken();
-  await release();
-  const { pulumi, set } = project(configuration);
+  const { pulumi, set } = project(declared(await lowPort()));
   await configureCallbacks(pulumi);
   expect(set).toEqual([]);
 });
 
 test("where somebody else has taken it, another is declared", async () => {
-  const { configuration, port } = await taken();
-  const { pulumi, set } = project(configuration);
+  const server = createServer();
+  const origin = await listenHere(server);
+  onTestFinished(() => closeServer(server));
+  const { pulumi, set } = project(declared(portOf(server)));
   await configureCallbacks(pulumi);
   expect(set).toHaveLength(1);
-  expect(set[0]?.callbackUrl).not.toBe(`http://127.0.0.1:${port}`);
+  expect(set[0]?.callbackUrl).not.toBe(origin);
 });
 
 test("each project has the name that its project file says", () => {
