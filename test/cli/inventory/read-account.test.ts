@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { accessService } from "../../../cli/inventory/open-account.js";
 import { type AccountReading, readAccount } from "../../../cli/inventory/read-account.js";
 import { startEmulator } from "../../../emulator/index.js";
@@ -84,11 +84,17 @@ test("where nothing can be read the first reason is thrown", async () => {
 
 test("an object made while lists are under way is read with what it refers to", async () => {
   const { session, control, makeAccount, makeChannel } = await hub();
-  await control.faults({ on: "GET /accounts", kind: "delay", ms: 400 });
+  const made = Promise.withResolvers<void>();
+  const { list } = session.service;
+  vi.spyOn(session.service, "list").mockImplementation(async (definition, options) => {
+    if (definition.collection === "accounts") await made.promise;
+    return list(definition, options);
+  });
   const reading = readAccount(session);
   while (!(await lists(control)).includes("/channels")) await sleep(5);
   const channel = await makeChannel("custom.web");
   const id = await makeAccount(channel);
+  made.resolve();
   const { consistent, kinds } = await reading;
   expect(consistent).toBe(true);
   expect(idsOf(await reading, "Channel")).toEqual([channel]);
