@@ -122,7 +122,7 @@ const rerun = async ({ args, writes }: Interrupted, TMPDIR: string) => {
 
 test.each(Object.entries(commands))(
   `killed, or stopped once or twice, ${rounds} times each: the next run is clean: %s`,
-  { timeout: rounds * 240_000 },
+  { timeout: rounds * 600_000 },
   async (name, command) => {
     const TMPDIR = join(project.folder, `tmp-${name.replaceAll(/\W+/g, "-")}`);
     mkdirSync(TMPDIR);

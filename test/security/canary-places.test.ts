@@ -339,4 +339,4 @@ test("no operation shows a secret in an answer or a message, wherever it stands 
       expect(isShown(JSON.stringify(withoutSealed(answers)), secret)).toBe(false);
   });
   await fc.assert(property, { numRuns: 300, seed: 21 });
-}, 120_000);
+});

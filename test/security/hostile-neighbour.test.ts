@@ -132,7 +132,7 @@ const freeAfter = (folder: string, ms: number): void => {
   onTestFinished(() => ended(child));
 };
 
-const longestMs = 5000;
+const longestMs = 60_000;
 const prefix = "pulumi-conversation-rehearsal-";
 const stack = { project: "shop", stack: "prod" };
 
