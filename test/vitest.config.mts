@@ -67,9 +67,9 @@ class LongestFirst extends BaseSequencer {
 
 /** A busy machine may make a test slow, never wrong: these limits only end what stands still. */
 const patience = {
-  testTimeout: 180_000,
-  hookTimeout: 180_000,
-  expect: { poll: { timeout: 120_000, interval: 20 } },
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
+  expect: { poll: { timeout: 300_000, interval: 20 } },
 };
 
 const all = {
@@ -113,8 +113,6 @@ export default defineConfig({
           name: "built",
           setupFiles: [...all.setupFiles, "support/small-runs.ts"],
           include: ["built/**/*.test.ts", "../examples/orders-bot/*.test.mts"],
-          testTimeout: 600_000,
-          hookTimeout: 600_000,
           server: { deps: { external: [/\/dist\//] } },
         },
       },

@@ -55,7 +55,7 @@ const historiesOf = (seed: number): readonly Scenario[] => [
 ];
 
 test(`${runs} histories of the model test end well under the real engine, too, by the same calls`, {
-  timeout: (runs + counterExamples.length) * 300_000,
+  timeout: (runs + counterExamples.length) * 600_000,
 }, async () => {
   const seed = seedOf();
   console.log(`replay seed ${seed}: again with REPLAY_SEED=${seed} REPLAY_RUNS=${runs}`);
@@ -76,7 +76,7 @@ test(`${runs} histories of the model test end well under the real engine, too, b
 const moves = Number(process.env.REPLAY_MOVES ?? 1);
 
 test(`in ${moves} histories of moves no object is lost, held twice, or written by another under the real engine`, {
-  timeout: (moves + 1) * 300_000,
+  timeout: (moves + 1) * 600_000,
 }, async () => {
   const { REPLAY_SEED: given, REPLAY_MOVES: long } = process.env;
   const seed = Number(given ?? (long ? Date.now() % 2 ** 31 : 1));

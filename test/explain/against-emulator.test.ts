@@ -259,7 +259,7 @@ const check = async (objects: SetUpSnapshot): Promise<void> => {
 const numRuns = Number(process.env.EXPLAIN_RUNS ?? 25);
 
 test("what is said of random accounts is what the emulator delivers", {
-  timeout: 180_000 + numRuns * 4000,
+  timeout: 600_000 + numRuns * 4000,
 }, async () => {
   const server = await callbackServer();
   const checkAny = (draw: fc.GeneratorValue) => check(randomSetUp(draw, server.url));

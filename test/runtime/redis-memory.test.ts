@@ -12,7 +12,7 @@ const open: RedisMemory[] = [];
 
 beforeAll(async () => {
   server = await startRedis();
-}, 600_000);
+});
 
 afterAll(async () => {
   for (const memory of open) await memory.close();

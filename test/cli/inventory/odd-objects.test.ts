@@ -149,7 +149,7 @@ const known = new Set([...lists, `POST ${paths.token}`]);
 const runs = Number(process.env.EXPORT_RUNS ?? 3);
 
 test("no id leads a call astray, and no object whose id no call can use is passed over in silence", {
-  timeout: 180_000 + runs * 20_000,
+  timeout: 600_000 + runs * 20_000,
 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(place, { minLength: 1, maxLength: 4 }), async (places) => {

@@ -82,7 +82,7 @@ const asIn = async (box: StackSandbox, args: readonly string[]) => {
 const lockKinds = [undefined, "", { pid: 4_194_303, hostname: "elsewhere" }] as const;
 
 test("without --apply, --delete or --release no command writes anything, whatever is out of order", {
-  timeout: 180_000 + runs * 5000,
+  timeout: 600_000 + runs * 5000,
 }, async () => {
   const box = await disordered();
   const drawn = fc.sample(fc.tuple(line, fc.constantFrom(...lockKinds), fc.boolean()), {

@@ -96,9 +96,6 @@ const startBrowser = async (): Promise<Browser | undefined> => {
   return undefined;
 };
 
-/** Time to fetch a browser, where there is none yet. */
-const startTimeout = 300_000;
-
 /**
  * Tests of a file in one browser, which starts with the first and ends with the last. They are
  * skipped, with a word on the error output, where none can be had.
@@ -107,10 +104,10 @@ export const browserTests = () => {
   let browser: Browser | undefined;
   beforeAll(async () => {
     browser = await startBrowser();
-  }, startTimeout);
+  });
   afterAll(() => browser?.close());
   return (name: string, work: (started: Browser) => Promise<void>): void =>
-    test(name, { timeout: 300_000 }, async ({ skip }) => {
+    test(name, async ({ skip }) => {
       if (!browser) return skip("no browser can be had");
       await work(browser);
     });
