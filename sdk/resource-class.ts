@@ -141,16 +141,34 @@ export class Ownership extends pulumi.CustomResource {
   }
 }
 
-/** One for each stack, as several may run in one process; the same for all copies of the package. */
+/** One for each run, as several may be in one process; the same for all copies of the package. */
 const ownerships = sharedRegistry("ownerships");
+
+/** What stands for each run that has no stack resource, by the engine's address. */
+const remoteRuns = new Map<unknown, object>();
+
+/**
+ * What stands for the running program. Components that a program in another process or language
+ * constructs have no stack resource, and each has a connection of its own to the same engine.
+ */
+const currentRun = (): object => {
+  const stack = pulumi.runtime.getStackResource();
+  if (stack) return stack;
+  const monitor: object = pulumi.runtime.getMonitor() ?? pulumi;
+  if (!("getChannel" in monitor && typeof monitor.getChannel === "function")) return monitor;
+  const address: unknown = monitor.getChannel().getTarget();
+  const run = remoteRuns.get(address) ?? monitor;
+  remoteRuns.set(address, run);
+  return run;
+};
 
 /** Returns the ownership of the running program's stack. */
 const stackOwnership = (): Ownership => {
-  const stack: object = pulumi.runtime.getStackResource() ?? pulumi.runtime.getMonitor() ?? pulumi;
-  const known = ownerships.get(stack);
+  const run = currentRun();
+  const known = ownerships.get(run);
   if (Ownership.isInstance(known)) return known;
   const made = new Ownership("ownership");
-  ownerships.set(stack, made);
+  ownerships.set(run, made);
   return made;
 };
 

@@ -32,6 +32,25 @@ const theirs = account.channel === channel && account.applications.agent === sho
 exports.theirs = theirs;
 `;
 
+/** A package with a component for programs in any language. */
+const componentPackage = `
+const pulumi = require("@pulumi/pulumi");
+const c = require("pulumi-conversation");
+class Kiosk extends pulumi.ComponentResource {
+  constructor(name, opts) {
+    super("kiosks:index:Kiosk", name, {}, opts);
+    new c.Channel(name, { type: "custom." + name, displayName: name, icon: "aVZC" }, { parent: this });
+  }
+}
+const construct = async (name, type, inputs, opts) => ({ urn: new Kiosk(name, opts).urn, state: {} });
+pulumi.provider.main({ version: "1.0.0", construct }, process.argv.slice(2));
+`;
+
+const kiosks = `
+const { ComponentResource } = require("@pulumi/pulumi");
+for (const name of ["one", "two", "three"]) new ComponentResource("kiosks:index:Kiosk", name, {}, {}, true);
+`;
+
 let project: EmulatedProject;
 
 /** A copy of the package as a package manager puts one beside a library that wants another release. */
@@ -54,6 +73,18 @@ const installLibrary = (project: EmulatedProject): void => {
   installCopy(folder);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "of-a-library" }));
   writeFileSync(join(folder, "index.js"), library);
+};
+
+const installComponentPackage = ({ folder }: EmulatedProject): void => {
+  const place = join(folder, "kiosks");
+  mkdirSync(place);
+  writeFileSync(join(place, "kiosk.js"), componentPackage);
+  const start = `#!/bin/sh\nexec "${process.execPath}" "${join(place, "kiosk.js")}" "$@"\n`;
+  writeFileSync(join(place, "pulumi-resource-kiosks"), start, { mode: 0o755 });
+  const settings: Json = { name: "shop", runtime: "nodejs", main: "kiosks.js" };
+  const plugins = { providers: [{ name: "kiosks", path: place }] };
+  writeFileSync(join(folder, "Pulumi.yaml"), JSON.stringify({ ...settings, plugins }));
+  writeFileSync(join(folder, "kiosks.js"), kiosks);
 };
 
 const resources = () => project.held().resources;
@@ -91,5 +122,14 @@ test("two copies of the package set up one stack, with one ownership, and refer 
 test("everything is removed again", async () => {
   await project.succeed(["destroy", "--yes", "--skip-preview"]);
   expect(resources()).toEqual([]);
+  expect(await project.objects()).toEqual([]);
+});
+
+test("components of a package for programs in any language share one ownership", async () => {
+  installComponentPackage(project);
+  await project.succeed(["up", "--yes", "--skip-preview"]);
+  expect(ownerships()).toHaveLength(1);
+  expect(await project.objects("channels")).toHaveLength(3);
+  await project.succeed(["destroy", "--yes", "--skip-preview"]);
   expect(await project.objects()).toEqual([]);
 });
