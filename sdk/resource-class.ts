@@ -278,6 +278,10 @@ const framesToProgram = 6;
 /** Resources of the six kinds, from any copy of this package. */
 const declared = sharedRegistry("declared");
 
+/** The given ID of an object, when the object has been read. */
+const idAfter = (read: pulumi.Output<pulumi.URN>, id: pulumi.Input<pulumi.ID> = "") =>
+  pulumi.all([read, id]).apply(([, given]) => given);
+
 /**
  * The base class for the resources of all six kinds. Not for direct use.
  *
@@ -305,6 +309,8 @@ export class ConversationResource extends pulumi.CustomResource {
     } finally {
       Error.stackTraceLimit = stackTraceLimit;
     }
+    // In a preview, an engine that is older than the SDK does not say which ID was read.
+    if (looksUp in args) Object.assign(this, { id: idAfter(this.urn, opts?.id) });
     declared.set(this, true);
     rememberId(this);
   }

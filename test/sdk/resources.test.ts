@@ -103,6 +103,11 @@ test("get reads without an owner or a made-up name", async () => {
   expect(inputs).toEqual({ profile: "staging", __provider: pointerTo("Account") });
 });
 
+test("a preview knows the ID that get reads, also with an engine that does not repeat it", async () => {
+  await startProgram("prod", true);
+  expect(await valueIn(sdk.Account.get("shop", "a-1").id)).toBe("a-1");
+});
+
 test("the arguments of a program are left as they are", async () => {
   const args = { type: "custom.x", displayName: "X", icon: "aa" };
   new sdk.Channel("first", args);
