@@ -22,10 +22,8 @@ server.listen(0, "127.0.0.1", () => {
 });
 JS
 
-platform=node-$(node -p 'process.platform + "-" + process.arch')
 for seen in "20.20.2 1" "22.19.0 1" "24.21.0 3"; do
   read -r version closed <<<"$seen"
-  quietly npm install --no-audit --no-fund --prefix . "$platform@$version"
-  echo "Node.js $("node_modules/$platform/bin/node" --version)"
-  expect "responses" "$("node_modules/$platform/bin/node" server.js)" "3 begun, $closed closed"
+  use_node "$version"
+  expect "responses" "$(node server.js)" "3 begun, $closed closed"
 done

@@ -3,6 +3,7 @@
 #   use_engine 3.259.0          puts that `pulumi` and the language host for Node.js first on PATH
 #   use_sdk 3.276.0             makes a project for program.js with @pulumi/pulumi of that version
 #   use_package undici 8.12.4   installs that package
+#   use_node 24.21.0            puts that Node.js first on PATH
 #   use_plugin                  gives it `plugin.js`, whose class is Thing in ./thing.js
 #   quietly COMMAND…            shows what it printed only if it fails
 #   expect "what it is" "$seen" "$wanted"
@@ -47,6 +48,13 @@ use_engine() {
 use_package() {
   quietly npm install --no-audit --no-fund --prefix . "$1@$2"
   echo "$1 $2"
+}
+
+use_node() {
+  local platform=node-$(node -p 'process.platform + "-" + process.arch')
+  quietly npm install --no-audit --no-fund --prefix "$folder/node-$1" "$platform@$1"
+  export PATH=$folder/node-$1/node_modules/$platform/bin:$path
+  echo "Node.js $(node --version)"
 }
 
 use_sdk() {
