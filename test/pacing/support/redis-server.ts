@@ -1,9 +1,11 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
+import { lockFolder, makeFolder } from "../../../cli/get-pulumi/cached-folder.js";
+import { progressOn } from "../../../cli/terminal/progress.js";
 import { lowPort } from "../../support/low-port.js";
 
 const run = promisify(execFile);
@@ -52,22 +54,25 @@ const download = async (folder: string): Promise<void> => {
   }
 };
 
-/** Unpacks Debian's packages beside the system, into the cache folder of the user. */
-const unpacked = async (): Promise<RedisProgram | undefined> => {
+/** Unpacks Debian's packages into a folder, beside the system. */
+const unpack = async (folder: string): Promise<undefined> => {
+  await download(folder);
+  for (const file of readdirSync(folder).filter((name) => name.endsWith(".deb"))) {
+    await run("dpkg", ["-x", join(folder, file), folder], { timeout: stepMs });
+    rmSync(join(folder, file));
+  }
+};
+
+/** Redis in the cache folder of the user: one process fetches it, the others wait. */
+const fetched = async (): Promise<RedisProgram | undefined> => {
   const target = cacheFolder();
-  mkdirSync(join(target, ".."), { recursive: true });
-  const folder = mkdtempSync(`${target}-`);
+  const progress = progressOn({ write: () => undefined });
+  const unlock = await lockFolder(target, { what: "Redis", progress });
   try {
-    await download(folder);
-    const files = readdirSync(folder).filter((name) => name.endsWith(".deb"));
-    const tree = join(folder, "tree");
-    for (const file of files)
-      await run("dpkg", ["-x", join(folder, file), tree], { timeout: stepMs });
-    // Another run may have been faster.
-    if (!existsSync(target)) renameSync(tree, target);
+    if (!inCache(target)) await makeFolder(target, unpack, progress);
     return inCache(target);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    unlock();
   }
 };
 
@@ -81,7 +86,7 @@ export const ensureRedisServer = async (): Promise<RedisProgram> => {
   if (found) return found;
   let reason = "its packages hold no server";
   try {
-    const program = await unpacked();
+    const program = await fetched();
     if (program) return program;
   } catch (error) {
     reason = error instanceof Error ? error.message : String(error);
