@@ -102,7 +102,7 @@ beforeAll(async () => {
   const address = await listenHere(proxy);
   closeProxy = () => closeServer(proxy);
   watched = {
-    NODE_OPTIONS: `${process.env.NODE_OPTIONS} --require ${hook}`,
+    NODE_OPTIONS: `${process.env.NODE_OPTIONS} --require "${hook}"`,
     HTTPS_PROXY: address,
     HTTP_PROXY: address,
     https_proxy: address,

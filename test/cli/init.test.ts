@@ -38,7 +38,7 @@ const quiet = ({ env = { PATH: "" }, ...more }: Partial<InitOptions> = {}) => {
 };
 
 /** The commands that fetch the packages, where this checkout is what is to be fetched. */
-const toFetch = [expect.stringMatching(/^npm pack \S+ --ignore-scripts/), "npm install"];
+const toFetch = [expect.stringMatching(/^npm pack .+ --ignore-scripts/), "npm install"];
 
 test("a project has every file, its name in them, and nothing left to fill in", async () => {
   const { done, said } = quiet({ pipeline: "github", description: 'Chat: "web" & more' });
@@ -197,7 +197,7 @@ test("stopped while npm fetches the packages, it says what is left", async () =>
   await expect.poll(() => existsSync(fetching)).toBe(true);
   stop.abort();
   await expect(done).rejects.toMatchObject({
-    message: expect.stringMatching(/^Interrupted\. The project in \S+ is incomplete\. Remove it/),
+    message: expect.stringMatching(/^Interrupted\. The project in .+ is incomplete\. Remove it/),
     exitCode: 130,
   });
 });

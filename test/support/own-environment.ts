@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { afterAll, vi } from "vitest";
 
 /**
  * What the shell says of a service, a stack or its passphrase is not for the programs of a test, nor what it
@@ -14,6 +15,7 @@ for (const name of Object.keys(process.env)) if (ofTheShell.test(name)) delete p
 // Files follow each other in one process: another object in its place would stay, and the system's functions,
 // such as that for the folder for temporary files, would go on reading this one.
 Object.defineProperty(process, "env", { writable: false });
+afterAll(() => void vi.unstubAllEnvs());
 // A proxy of this machine does not lead back to it.
 process.env.NO_PROXY = direct.endsWith(here) ? direct : [direct, here].filter(Boolean).join();
 // Farthest from the time of services: where a text tells the time of a machine, every machine shows it.
