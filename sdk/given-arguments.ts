@@ -5,7 +5,7 @@ import { searchFault } from "../provider/definition/found-object.js";
 import { wrongKind } from "../provider/definition/kinds.js";
 import { outputAsText } from "../provider/definition/violations.js";
 import { isObject, mostLevels, objectOf } from "../provider/kernel/json.js";
-import { typeToken } from "../provider/kernel/pulumi.js";
+import { kindOfToken, typeToken } from "../provider/kernel/pulumi.js";
 import { nearestHint, valueSort } from "../provider/kernel/text.js";
 
 const { Asset, Archive } = pulumi.asset;
@@ -197,6 +197,14 @@ export const assertNoId = (kind: string, name: string, args: object): void => {
   const quoted = JSON.stringify(name);
   throw new pulumi.RunError(
     `${kind} ${quoted}: ${dropped} cannot be set. For an object that exists, use ${kind}.get(${quoted}, id), or set adopt to its ID`,
+  );
+};
+
+/** @throws pulumi.RunError if Pulumi would forget the object along with another one, without deleting it */
+export const assertDeletion = (kind: string, name: string, whole?: pulumi.Resource): void => {
+  if (!whole || kindOfToken(pulumi.resourceType(whole)) === undefined) return;
+  throw new pulumi.RunError(
+    `${kind} ${JSON.stringify(name)}: deletedWith cannot be the ${resourceLabel(whole)}, because the service deletes each object by itself. Leave it out`,
   );
 };
 

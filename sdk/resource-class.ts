@@ -16,6 +16,7 @@ import {
 } from "../provider/kernel/pulumi.js";
 import {
   assertArguments,
+  assertDeletion,
   assertFoundBy,
   assertGetId,
   assertNoId,
@@ -235,6 +236,7 @@ const collectProps = (
   const pointer = { __provider: pointerTo(kind) };
   if (looksUp in args) return { ...empty, profile: args.profile, ...pointer };
   assertNoId(kind, name, args);
+  assertDeletion(kind, name, opts?.deletedWith);
   checkReferences(definition, name, args);
   const adopted = adoption(kind, name, args.adopt, opts?.import);
   const parents = parentTypes(typeToken(kind), name, opts?.parent);

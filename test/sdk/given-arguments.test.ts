@@ -56,6 +56,16 @@ test("what is no object of properties is refused before anything is registered, 
   );
 });
 
+test("an object that Pulumi would forget with another one of the service is refused", () => {
+  const whole = new Channel("whole", { type: "custom.whole", displayName: "Whole", icon: "aVZC" });
+  const foreign = new pulumi.ComponentResource("other:index:Tenant", "tenant");
+  const part = { type: "custom.part", displayName: "Part", icon: "aVZC" };
+  expect(() => new Channel("part", part, { deletedWith: whole })).toThrow(
+    'Channel "part": deletedWith cannot be the Channel "whole", because the service deletes each object by itself.',
+  );
+  expect(() => new Channel("other", part, { deletedWith: foreign })).not.toThrow();
+});
+
 test("what is no name is refused before anything is registered, whatever the class", () => {
   const names = mistakes.filter(([, called]) => called !== "a string");
   const wrong = fc.constantFrom(...names, ["", "an empty string"], [undefined, "nothing"]);
