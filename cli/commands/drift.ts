@@ -40,7 +40,7 @@ compares nor shows secrets.`,
     );
     return {
       value: result,
-      text: markdown ? driftMarkdown(result, options) : driftReport(result),
+      text: markdown ? driftMarkdown(result, options) : driftReport(result, options),
       exitCode: result.drift ? 2 : 0,
       isIncomplete: result.unread.length > 0 || !result.consistent,
     };

@@ -1,4 +1,4 @@
-import { type AskedStack, sameStackCommand } from "../command.js";
+import { type AskedStack, sameStack, sameStackCommand } from "../command.js";
 import { codeSpan, indented, withCount, wrapped } from "../terminal/columns.js";
 import {
   type Block,
@@ -95,11 +95,14 @@ const sectionsOf = (result: DriftResult): readonly ReportSection[] => [
 const elsewhereAdvice =
   "If the settings point to another service, correct baseUrl, or create a separate stack for this service: pulumi stack init. If the objects were deleted, pulumi up --refresh recreates them.";
 
-const advice = ({ changed, deleted, unmanaged }: DriftResult): readonly Block[] => [
+const advice = (
+  { changed, deleted, unmanaged }: DriftResult,
+  asked: AskedStack,
+): readonly Block[] => [
   deleted.some(({ elsewhere }) => elsewhere) ? wrapped(elsewhereAdvice, 80) : [],
   changed.length > 0 || deleted.some(({ elsewhere }) => !elsewhere)
     ? wrapped(
-        "To restore the program's values, run pulumi refresh, and then pulumi up. To keep the changes, write them into the program first.",
+        `To restore the program's values, run pulumi refresh${sameStack(asked)}, and then pulumi up${sameStack(asked)}. To keep the changes, write them into the program first.`,
         80,
       )
     : [],
@@ -111,7 +114,7 @@ const advice = ({ changed, deleted, unmanaged }: DriftResult): readonly Block[] 
     : [],
 ];
 
-export const driftReport = (result: DriftResult): string =>
+export const driftReport = (result: DriftResult, asked: AskedStack): string =>
   textReport(
     wrapped(driftSummary(result), 80),
     ...sectionBlocks(sectionsOf(result)),
@@ -119,7 +122,7 @@ export const driftReport = (result: DriftResult): string =>
       "Notes:",
       listed(result.notes, (note) => indented(note, 2)),
     ),
-    ...advice(result),
+    ...advice(result, asked),
   );
 
 /**

@@ -5,7 +5,7 @@ import { usersAmong } from "../../provider/lifecycle/delete.js";
 import { lifecycle } from "../../provider/lifecycle/index.js";
 import { objectTime } from "../../provider/lifecycle/ownership.js";
 import { connected, kindInRun, resourceIn } from "../../provider/lifecycle/resource.js";
-import { type AskedStack, messageOf, sameStackCommand } from "../command.js";
+import { type AskedStack, messageOf, sameStack, sameStackCommand } from "../command.js";
 import {
   type AccountRead,
   accountNamed,
@@ -145,7 +145,7 @@ const decideCreation = async (
     return {
       left:
         `${title}: its object could not carry a mark, so the command cannot find it. If it exists, set adopt: "<id>" in the program, ` +
-        "run pulumi up, and repair again. If not, run pulumi refresh --clear-pending-creates.",
+        `run pulumi up${sameStack(asked)}, and repair again. If not, run pulumi refresh --clear-pending-creates${sameStack(asked)}.`,
     };
   if (!object) return notMade;
   const serials = new Set(made.map(({ mark }) => mark?.serial));

@@ -72,6 +72,9 @@ test("a secret that somebody changed is not compared, but the change of its obje
   const found = await stack.drift();
   expect(found).toMatchObject({ drift: true, changed: [{ who, modified }] });
   expect(JSON.stringify(found)).not.toMatch(/first-secret|another/);
+  expect(driftReport(found, { stack: "prod" }).replaceAll(/\s+/g, " ")).toContain(
+    "run pulumi refresh --stack prod, and then pulumi up --stack prod.",
+  );
 });
 
 /** A place of a state and a value that means something else. */
@@ -238,7 +241,7 @@ test("an account that has nothing of the stack is not said to have lost it by so
   other.state.splice(0, 1, ...stack.state);
   const found = await other.drift();
   expect(found).toMatchObject({ drift: true, deleted: [{ elsewhere: true }, { elsewhere: true }] });
-  const report = driftReport(found).replaceAll(/\s+/g, " ");
+  const report = driftReport(found, { stack: "prod" }).replaceAll(/\s+/g, " ");
   expect(report).toContain("Drift: 2 not found;");
   expect(report).toContain(`the account at ${other.settings.baseUrl} has none of the`);
   expect(report).toContain("If the settings point to another service, correct baseUrl");
