@@ -12,7 +12,7 @@ const rateColumns = [
     "number",
     // A call that falls short only by rounding counts.
     ({ bucket }) =>
-      bucket ? `${Math.floor(bucket.tokens + 1e-9)} of ${bucket.burst}` : "not limited",
+      bucket ? `${Math.floor(bucket.tokens + 1e-9)} of ${bucket.burst}` : "no limit",
     ({ bucket }) => (bucket && bucket.tokens < 1 ? "wait" : undefined),
   ],
   ["Refill", "number spare", ({ bucket }) => (bucket ? `${bucket.rate}/s` : "–")],
