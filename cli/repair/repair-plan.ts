@@ -253,7 +253,9 @@ export const planRepair = async (
     duplicates,
     notes: [
       ...(pending.some(({ type }) => type !== "creating")
-        ? ["Updates or deletions were interrupted, too. The next pulumi up --refresh settles them."]
+        ? [
+            `Updates or deletions were interrupted. pulumi up --refresh${sameStack(asked)} settles them or, after a killed destroy, pulumi destroy${sameStack(asked)}.`,
+          ]
         : []),
       ...(twice.length > duplicates.length
         ? [
