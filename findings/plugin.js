@@ -1,5 +1,5 @@
 // A provider plugin for the scripts beside it, straight on the protocol of Pulumi's SDK: it has one type,
-// tap:index:Thing, notes every call in the file CALLS, and answers a check as CHECK says ("fails", "throws").
+// tap:index:Thing, with any value, notes every call in the file CALLS, and answers a check as CHECK says ("fails", "throws").
 const fs = require("node:fs");
 const { createRequire } = require("node:module");
 
@@ -21,7 +21,14 @@ const answer = (type, members) => {
 };
 const live = () => Struct.fromJavaScript({ value: "live" });
 
+const any = { properties: { value: { $ref: "pulumi.json#/Any" } } };
+const schema = {
+  ...{ name: "tap", version: "1.0.0" },
+  resources: { "tap:index:Thing": { ...any, inputProperties: any.properties } },
+};
+
 const methods = {
+  getSchema: () => answer(messages.GetSchemaResponse, { Schema: JSON.stringify(schema) }),
   getPluginInfo: () => answer(PluginInfo, { Version: "1.0.0" }),
   checkConfig: (request) => answer(messages.CheckResponse, { Inputs: request.getNews() }),
   diffConfig: () => new messages.DiffResponse(),
