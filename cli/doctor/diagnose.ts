@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import { z } from "zod";
 import type { Printed } from "../../provider/kernel/json.js";
+import { projectFile } from "../../provider/kernel/pulumi.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
 import {
   describeSettings,
@@ -11,7 +12,7 @@ import { messageOf } from "../command.js";
 import { missingPulumiAdvice } from "../get-pulumi/get-pulumi.js";
 import type { StackOptions } from "../inventory/open-stack.js";
 import { programNode } from "../program-node.js";
-import { projectFile, readStackConfig } from "../pulumi/project-files.js";
+import { readStackConfig } from "../pulumi/project-files.js";
 import { findProgram, hostLimits, inspectPulumi, isAtLeast } from "../pulumi/pulumi-cli.js";
 import { wrappedWords } from "../terminal/columns.js";
 import { checkConnection, checkProxy, skippedAfterToken } from "./service-checks.js";

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { referencesIn } from "../../provider/definition/fields.js";
 import { naturalKey } from "../../provider/definition/kinds.js";
 import { asText } from "../../provider/kernel/json.js";
+import { wildcardPattern } from "../../provider/kernel/text.js";
 import { objectTime } from "../../provider/lifecycle/ownership.js";
 import { nameOfLabel } from "../../provider/lifecycle/resource.js";
 import { resources } from "../../provider/resources/index.js";
@@ -26,15 +27,10 @@ const kindNamed = (text: string) => {
 const nameOf = ({ definition, fields }: ObjectInputs): string =>
   asText(fields[naturalKey(definition)]);
 
-const patternOf = (text: string): RegExp => {
-  const parts = text.split("*").map((part) => part.replaceAll(/[\\^$.|?+()[\]{}]/g, "\\$&"));
-  return new RegExp(`^${parts.join("[\\s\\S]*")}$`, "iu");
-};
-
 const matcher = (word: string): ((object: ObjectInputs) => boolean) => {
   const kind = kindNamed(word);
   if (kind) return ({ definition }) => definition === kind;
-  const pattern = patternOf(word);
+  const pattern = wildcardPattern(word, "i");
   return (object) => object.id === word || pattern.test(nameOf(object));
 };
 

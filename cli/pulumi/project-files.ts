@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { ConversationError, isConversationError } from "../../provider/kernel/errors.js";
 import { isObject } from "../../provider/kernel/json.js";
+import { projectFile } from "../../provider/kernel/pulumi.js";
 import { calledAccount } from "../../provider/service/emulated-settings.js";
 import type { SettingSource, Settings } from "../../provider/service/settings.js";
 import { findProgram } from "./pulumi-cli.js";
@@ -55,17 +55,6 @@ export const pulumiPlace = (
   if (command === undefined) return undefined;
   const place = { command, folder: resolve(folder, PULUMI_OPTION_CWD), env };
   return stack ? { ...place, stack } : place;
-};
-
-/**
- * Returns the project file that Pulumi uses for a folder, from the folder itself or its nearest
- * parent with one; undefined if there is none.
- */
-export const projectFile = (folder: string): string | undefined => {
-  const names = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"];
-  const found = names.map((name) => join(folder, name)).find((path) => existsSync(path));
-  const parent = dirname(folder);
-  return found ?? (parent === folder ? undefined : projectFile(parent));
 };
 
 /** One entry in a stack's configuration. */

@@ -6,6 +6,7 @@ import {
   ownerParts,
   ownershipsOf,
   parentsIn,
+  projectFile,
   providerToken,
   tokenParts,
   urnParts,
@@ -16,7 +17,6 @@ import type {
   StackState,
   StackStates,
 } from "../../provider/lifecycle/stack-states.js";
-import { projectFile } from "./project-files.js";
 import { isListedAs, mayBe, type PulumiPlace, queryPulumi, stacksIn } from "./pulumi-queries.js";
 import type { PendingOperation, StackExport, StateResource } from "./stack-documents.js";
 

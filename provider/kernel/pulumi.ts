@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { isObject, type JsonObject, jsonIn, objectOf } from "./json.js";
 
 // What is Pulumi's: type tokens, URNs and the owners made of them, and the values that stand for others.
@@ -268,4 +270,15 @@ export const withEnvironmentSecrets = <T>(value: T, lookUp: ValueOf): T => {
     return objectOf(Object.entries(part).map(([key, of]) => [key, change(of)]));
   };
   return change(value) as T;
+};
+
+/**
+ * Returns the project file that Pulumi uses for a folder, from the folder itself or its nearest
+ * parent with one; undefined if there is none.
+ */
+export const projectFile = (folder: string): string | undefined => {
+  const names = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"];
+  const found = names.map((name) => join(folder, name)).find((path) => existsSync(path));
+  const parent = dirname(folder);
+  return found ?? (parent === folder ? undefined : projectFile(parent));
 };

@@ -156,3 +156,9 @@ export const yamlText = (value: string): string =>
   /^[A-Za-z][\w./-]*$/.test(value) && !/^(true|false|yes|no|on|off|null|y|n)$/i.test(value)
     ? value
     : JSON.stringify(value);
+
+/** Returns a pattern for whole texts, in which `*` stands for any text. */
+export const wildcardPattern = (text: string, flags = ""): RegExp => {
+  const parts = text.split("*").map((part) => part.replaceAll(/[\\^$.|?+()[\]{}]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`, `su${flags}`);
+};

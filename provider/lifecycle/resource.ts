@@ -7,7 +7,7 @@ import {
   secretTexts,
   withoutPlaceholders,
 } from "../definition/fields.js";
-import { namingOf } from "../definition/kinds.js";
+import { type Naming, namingOf } from "../definition/kinds.js";
 import {
   filledText,
   filledTexts,
@@ -97,17 +97,13 @@ export const propertiesIn = (values: JsonObject): Properties =>
   });
 
 /** What all resources of a kind have in common within a run. */
-export interface KindInRun {
+export interface KindInRun extends Pick<Naming, "isUnique" | "isAutomatic"> {
   readonly definition: Definition;
   readonly run: Run;
   /** The field by which people identify objects of the kind. */
   readonly nameKey: string;
   /** The name of the field `nameKey` in the service's JSON. */
   readonly nameOnWire: string;
-  /** Whether no two objects of the kind can have the same name. */
-  readonly isUnique: boolean;
-  /** Whether the name is derived from the logical name if a program omits it. */
-  readonly isAutomatic: boolean;
 }
 
 /** Returns what all resources of a kind have in common within a run. */

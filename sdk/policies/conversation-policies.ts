@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
   type Policies,
@@ -10,7 +10,13 @@ import {
 import { textsIn, valuesIn } from "../../provider/definition/fields.js";
 import { filledTexts, isObject } from "../../provider/kernel/json.js";
 import { docsLink } from "../../provider/kernel/package.js";
-import { kindOfToken, pluginToken, withEnvironmentSecrets } from "../../provider/kernel/pulumi.js";
+import {
+  kindOfToken,
+  pluginToken,
+  projectFile,
+  withEnvironmentSecrets,
+} from "../../provider/kernel/pulumi.js";
+import { wildcardPattern } from "../../provider/kernel/text.js";
 import { resources as definitions } from "../../provider/resources/index.js";
 import { isLoopback } from "../../provider/service/addresses.js";
 import { settingTable } from "../../provider/service/settings.js";
@@ -70,21 +76,12 @@ interface StackFile {
   readonly text: string;
 }
 
-const projectFolder = (folder: string): string | undefined => {
-  if (["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"].some((name) => existsSync(join(folder, name))))
-    return folder;
-  const parent = dirname(folder);
-  return parent === folder ? undefined : projectFolder(parent);
-};
-
-/** Where the project says that the files of its stacks are. */
-const stackFolder = (folder: string): string => {
-  const project = readdirSync(folder).find((name) => /^Pulumi\.(ya?ml|json)$/.test(name));
-  const text = project ? readFileSync(join(folder, project), "utf8") : "";
-  const line = text.split("\n").find((each) => /^\s*"?stackConfigDir"?\s*:/.test(each)) ?? "";
+/** Where a project says that the files of its stacks are. */
+const stackFolder = (project: string): string => {
+  const lines = readFileSync(project, "utf8").split("\n");
+  const line = lines.find((each) => /^\s*"?stackConfigDir"?\s*:/.test(each)) ?? "";
   const value = line.slice(line.indexOf(":") + 1).trim();
-  const named = value.replace(/,$/, "").replaceAll(/["']/g, "").trim();
-  return named ? join(folder, named) : folder;
+  return join(dirname(project), value.replace(/,$/, "").replaceAll(/["']/g, "").trim());
 };
 
 /**
@@ -92,12 +89,12 @@ const stackFolder = (folder: string): string => {
  * undefined if there is none.
  */
 const stackFileIn = (folder: string, stack: string): StackFile | undefined => {
-  const project = projectFolder(folder);
+  const project = projectFile(folder);
   if (project === undefined) return undefined;
+  const place = stackFolder(project);
   const names = ["yaml", "yml", "json"].map((type) => `Pulumi.${stack}.${type}`);
-  const name = names.find((one) => existsSync(join(stackFolder(project), one)));
-  if (name === undefined) return undefined;
-  return { name, text: readFileSync(join(stackFolder(project), name), "utf8") };
+  const name = names.find((one) => existsSync(join(place, one)));
+  return name === undefined ? undefined : { name, text: readFileSync(join(place, name), "utf8") };
 };
 
 /**
@@ -203,13 +200,6 @@ export const notificationAddress: ResourceValidationPolicy = {
 /** `urn:pulumi:<stack>::<project>::…` */
 const stackIn = (urn = ""): string => urn.split(":")[2] ?? "";
 
-/** A text as a pattern that stands for itself; `*` stays. */
-const escaped = (text: string): string => text.replace(/[.+?^${}()|[\]\\]/g, "\\$&");
-
-/** Whether a name fits a pattern in which `*` stands for any text. */
-const fits = (name: string, pattern: string): boolean =>
-  new RegExp(`^${escaped(pattern).replaceAll("*", ".*")}$`).test(name);
-
 /**
  * `no-basic-authentication`: callbacks use OAuth, not Basic authentication, in the stacks that you
  * choose.
@@ -239,7 +229,7 @@ export const noBasicAuthentication: ResourceValidationPolicy = {
       const isBasic =
         whereKnown(() => authentication.type) === "basic" ||
         whereKnown(() => authentication.basicAuth) !== undefined;
-      if (isBasic && stacks.some((pattern) => fits(stack, pattern)))
+      if (isBasic && stacks.some((pattern) => wildcardPattern(pattern).test(stack)))
         report(
           `Stack ${stack} uses Basic authentication for a callback, so the password never expires. Use oauth2.`,
         );
