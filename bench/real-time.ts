@@ -34,34 +34,46 @@ const cases: readonly Case[] = [
 ];
 
 /** What one process does: its part of the calls of a case. */
-interface Task extends EndpointLimit {
+export interface Task extends EndpointLimit {
   readonly url: string;
   readonly calls: number;
-  readonly cacheFolder: string;
+  readonly cacheFolder?: string;
   readonly redisUrl?: string | undefined;
+  /** The process's wall clock is wrong by so much. */
+  readonly skewMs?: number;
 }
 
-/** In a process of its own: makes all calls at once, and returns how many were refused. */
-const makeCalls = async (task: Task): Promise<number> => {
+export interface Result {
+  readonly accepted: number;
+  readonly refused: number;
+  readonly notices: readonly string[];
+}
+
+/** In a process of its own: makes all calls at once. */
+const makeCalls = async (task: Task): Promise<Result> => {
+  const { now } = Date;
+  Date.now = () => now() + (task.skewMs ?? 0);
+  const notices: string[] = [];
   const { origin, pathname: path } = new URL(task.url);
   const pool = new Pool(origin, { connections: 8 });
   const store = sharedBuckets({
     clock: systemClock,
     redisUrl: task.redisUrl,
     environment: { XDG_CACHE_HOME: task.cacheFolder },
+    onNotice: (text) => notices.push(text),
   });
   const limits = () => ({ standard: task });
   const pace = pacedCalls({ clock: systemClock, tenant: task.url, share: 1, store, limits });
-  let refused = 0;
+  const counts = { accepted: 0, refused: 0 };
   const call = async (): Promise<HttpResponse> => {
     const { statusCode: status, body } = await pool.request({ method: "POST", path });
-    if (status === 429) refused += 1;
+    counts[status === 429 ? "refused" : "accepted"] += 1;
     return { status, headers: {}, text: await body.text() };
   };
   const endpoint = { method: "POST", template: "/channels" } as const;
   await Promise.all(Array.from({ length: task.calls }, () => pace(endpoint, call)));
   await Promise.all([pool.destroy(), store.close()]);
-  return refused;
+  return { ...counts, notices };
 };
 
 if (require.main === module) {
@@ -108,8 +120,8 @@ const runCase = async (
   const start = performance.now();
   const refusals = children.map(async (child): Promise<number> => {
     child.send({ ...task, rate, burst, calls: calls / processes } satisfies Task);
-    const [refused]: unknown[] = await once(child, "message");
-    return Number(refused);
+    const [result]: Result[] = await once(child, "message");
+    return result?.refused ?? 0;
   });
   // Of the process that had most of them.
   const refused = Math.max(...(await Promise.all(refusals)));

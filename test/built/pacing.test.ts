@@ -42,7 +42,7 @@ test.each(Object.entries(shares))(
     const { results, warnings, slowness } = await together(
       [0, 30_000, -30_000, 0].map((skewMs) => ({ ...task, skewMs })),
     );
-    expect(results.map(({ done, notices }) => [done, notices])).toEqual(
+    expect(results.map(({ accepted, notices }) => [accepted, notices])).toEqual(
       [1, 2, 3, 4].map(() => [limit.calls, []]),
     );
     expect(Math.max(...results.map(({ refused }) => refused))).toBeLessThanOrEqual(6 * slowness);
@@ -57,9 +57,9 @@ test("a killed process takes nothing with it, and the file tells nobody about th
   const task = { url: service.url, rate: 10, burst: 5, calls: 20, cacheFolder };
   const { results, slowness } = await together([task, task, task, task], async ([first]) => {
     await after(service, 20);
-    first?.kill();
+    first?.kill("SIGKILL");
   });
-  expect(results.map(({ done }) => done)).toEqual([20, 20, 20]);
+  expect(results.map(({ accepted }) => accepted)).toEqual([20, 20, 20]);
   const idealMs = ((service.bucket.accepted - 5) / 10) * 1000;
   expect(wallMs(service)).toBeLessThanOrEqual(longestMs(idealMs, slowness));
   const path = join(cacheFolder, "pulumi-conversation", "buckets.sqlite");
@@ -78,7 +78,7 @@ test("a Redis that is lost makes calls be refused, says so once, and is used aga
     await after(service, 25);
     redis = await startRedis(redis.port);
   });
-  expect(results.map(({ done }) => done)).toEqual([15, 15, 15, 15]);
+  expect(results.map(({ accepted }) => accepted)).toEqual([15, 15, 15, 15]);
   for (const { notices } of results) {
     expect(notices).toEqual([
       "The rate limits are not shared with other processes for now: could not reach Redis.",

@@ -20,16 +20,12 @@ const name = fc.constantFrom(...names);
 const stack = fc.constantFrom<0 | 1>(0, 0, 0, 1);
 
 /** The first value is the usual one, and the simplest. */
-const mostly = <T>(weight: number, usual: T, ...others: readonly T[]): fc.Arbitrary<T> =>
+export const mostly = <T>(weight: number, usual: T, ...others: readonly T[]): fc.Arbitrary<T> =>
   fc.oneof(
     { withCrossShrink: true },
     { weight, arbitrary: fc.constant(usual) },
     ...others.map((each) => ({ weight: 1, arbitrary: fc.constant(each) })),
   );
-
-const weighted = <T>(
-  ...choices: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrary<T> }[]
-): fc.Arbitrary<T> => fc.oneof(...choices);
 
 const [short, ...otherTexts] = texts;
 
@@ -82,7 +78,7 @@ const read = fc.record({
 });
 
 const faults: fc.Arbitrary<readonly CallFault[]> = fc.array(
-  weighted<CallFault>(
+  fc.oneof(
     { weight: 4, arbitrary: anyCall },
     { weight: 1, arbitrary: refusedWrite },
     { weight: 2, arbitrary: read },
@@ -134,8 +130,8 @@ const up: fc.Arbitrary<Up> = fc
     deleteFirst: fc.boolean(),
     faults: fc.oneof({ weight: 2, arbitrary: faults }, { weight: 1, arbitrary: fc.constant([]) }),
     kill,
-    adopt: weighted<readonly Plan[]>(
-      { weight: 3, arbitrary: fc.constant([]) },
+    adopt: fc.oneof(
+      { weight: 3, arbitrary: fc.constant<readonly Plan[]>([]) },
       { weight: 1, arbitrary: plans },
     ),
     eraseHidden: mostly(9, false, true),
@@ -159,7 +155,7 @@ const edit: fc.Arbitrary<StateEdit> = fc.record({
   name,
 });
 
-const byHand: fc.Arbitrary<ByHand> = weighted<ByHand>(
+const byHand: fc.Arbitrary<ByHand> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
@@ -190,7 +186,7 @@ const byHand: fc.Arbitrary<ByHand> = weighted<ByHand>(
   },
 );
 
-const step: fc.Arbitrary<ModelStep> = weighted<ModelStep>(
+const step: fc.Arbitrary<ModelStep> = fc.oneof(
   { weight: 8, arbitrary: up },
   {
     weight: 1,

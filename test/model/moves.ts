@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { mostly } from "./histories.js";
 import { type ModelResource, type Place, places, type StateEdit } from "./scenario.js";
 import type { EngineUp } from "./stacks.js";
 import { movedName, siblingOf } from "./state-edits.js";
@@ -14,14 +15,6 @@ const things = [
   { kind: "kiosk", variant: 1 },
 ] as const;
 
-/** The first value is the usual one, and the simplest. */
-const often = <T>(weight: number, usual: T, ...others: readonly T[]): fc.Arbitrary<T> =>
-  fc.oneof(
-    { withCrossShrink: true },
-    { weight, arbitrary: fc.constant(usual) },
-    ...others.map((each) => ({ weight: 1, arbitrary: fc.constant(each) })),
-  );
-
 const seldom = <T>(freq: number, arbitrary: fc.Arbitrary<T>) =>
   fc.option(arbitrary, { nil: undefined, freq });
 
@@ -36,19 +29,19 @@ const moveOf = ({ kind }: (typeof things)[number]) => {
       fc.tuple(place),
       fc.tuple(place, place),
     ),
-    alias: often<"former" | "none" | "all">(3, "former", "none", "none", "all"),
+    alias: mostly<"former" | "none" | "all">(3, "former", "none", "none", "all"),
     /** The account of a new resource, and of one whose replacement is forced. */
-    profile: often<ModelResource["profile"]>(3, undefined, "far"),
+    profile: mostly<ModelResource["profile"]>(3, undefined, "far"),
   });
 };
 
 const moves = fc.tuple(...things.map(moveOf));
 
-const stack = often<0 | 1>(3, 0, 1);
+const stack = mostly<0 | 1>(3, 0, 1);
 
 const run = fc.record({
   type: fc.constant("up" as const),
-  ...{ stack, moves, version: fc.nat(1), preview: often(2, false, true) },
+  ...{ stack, moves, version: fc.nat(1), preview: mostly(2, false, true) },
   only: seldom(
     6,
     fc.record({

@@ -1,14 +1,13 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
+import type { Result, Task } from "../../../bench/real-time.js";
 import { TrueBucket } from "../../../bench/true-bucket.js";
 import { closeServer, listenHere } from "../../support/loopback-server.js";
 import { withSlowness } from "../../support/slowness.js";
-import type { Result, Task } from "./paced-process.js";
 
-const script = join(__dirname, "../../../dist/test/pacing/support/paced-process.js");
+const script = join(__dirname, "../../../dist/bench/real-time.js");
 
 /** A service with one true bucket, in real time. */
 export interface LimitedService {
@@ -40,38 +39,23 @@ export const limitedService = async (rate: number, burst: number): Promise<Limit
   };
 };
 
-export interface PacedProcess {
-  go(): void;
-  kill(): void;
-  /** Its result; undefined where it was killed. */
-  readonly result: Promise<Result | undefined>;
-  /** What it wrote where warnings go. */
-  readonly warnings: () => string;
-}
-
-const resultOf = async (child: ChildProcessWithoutNullStreams, lines: AsyncIterator<string>) => {
-  const line = await lines.next();
-  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-  return line.done ? undefined : (JSON.parse(line.value) as Result);
-};
-
-/** Starts a process and waits until it is ready to go. */
-const pacedProcess = async (task: Task) => {
-  const child = spawn(process.execPath, [script, JSON.stringify(task)], { stdio: "pipe" });
+/** A process that makes the calls of a task when it is told to. */
+const startProcess = async (task: Task) => {
+  const child = fork(script, { silent: true });
   let warnings = "";
-  child.stderr.on("data", (chunk) => {
+  child.stderr?.on("data", (chunk) => {
     warnings += String(chunk);
   });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const first = await lines.next();
-  if (first.value !== "ready") throw new Error(`The process did not start: ${warnings}`);
-  const paced: PacedProcess = {
-    go: () => void child.stdin.write("go\n"),
-    kill: () => void child.kill("SIGKILL"),
-    result: resultOf(child, lines),
-    warnings: () => warnings,
+  await once(child, "message");
+  const ended = once(child, "exit");
+  /** Returns its result; undefined where it was killed. */
+  const makeCalls = async (): Promise<Result | undefined> => {
+    child.send(task);
+    const [result]: Result[] = await Promise.race([once(child, "message"), ended]);
+    await ended;
+    return child.exitCode === 0 ? result : undefined;
   };
-  return paced;
+  return { child, makeCalls, warnings: () => warnings };
 };
 
 /**
@@ -84,13 +68,13 @@ export const longestMs = (idealMs: number, slowness: number): number =>
 /** Lets processes go together and waits for all; the slowness is the machine's meanwhile. */
 export const together = async (
   tasks: readonly Task[],
-  during: (processes: readonly PacedProcess[]) => Promise<void> = async () => {},
+  during: (processes: readonly ChildProcess[]) => Promise<void> = async () => {},
 ) => {
-  const processes = await Promise.all(tasks.map((task) => pacedProcess(task)));
+  const processes = await Promise.all(tasks.map(startProcess));
   const { result: results, slowness } = await withSlowness(async () => {
-    for (const one of processes) one.go();
-    await during(processes);
-    return Promise.all(processes.map(({ result }) => result));
+    const made = processes.map(({ makeCalls }) => makeCalls());
+    await during(processes.map(({ child }) => child));
+    return Promise.all(made);
   });
   return {
     results: results.flatMap((one) => one ?? []),
