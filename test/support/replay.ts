@@ -2,10 +2,11 @@ import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { z } from "zod";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
+import type { StateResource } from "../../cli/pulumi/stack-documents.js";
 import type { Emulator } from "../../emulator/index.js";
 import { setUpOrder } from "../../provider/definition/kinds.js";
+import { asText } from "../../provider/kernel/json.js";
 import {
   parentsIn,
   pluginToken,
@@ -276,7 +277,7 @@ class ReplayStack {
 
   /** An ownership is remembered, as it goes with the last resource of a program. */
   #state(): ReplayState {
-    const state = readReplayState(this.#project.state(this.#name));
+    const state = readReplayState(this.#project.held(this.#name).resources);
     if (state.ownership !== this.#ownership) {
       if (this.#ownership) this.#former.push(this.#ownership);
       this.#ownership = state.ownership;
@@ -344,22 +345,8 @@ const declaration = (step: EngineUp, stack: string): string => {
   );
   return JSON.stringify({ declared, deleteBeforeReplace: step.deleteFirst });
 };
-const resource = z.object({
-  urn: z.string(),
-  type: z.string(),
-  id: z.string().default(""),
-  delete: z.boolean().default(false),
-  pendingReplacement: z.boolean().default(false),
-  inputs: z.looseObject({ ownership: z.string().optional() }).default({}),
-  outputs: z.looseObject({ owner: z.string().default("") }).default({ owner: "" }),
-});
-const stateFile = z.object({
-  checkpoint: z.object({
-    latest: z.object({ resources: z.array(resource).default([]) }).nullish(),
-  }),
-});
-/** What the state of a stack tells of a scenario's resources. */
 
+/** What the state of a stack tells of a scenario's resources. */
 interface ReplayState {
   /** Id of the `Ownership`; empty where there is none. */
   readonly ownership: string;
@@ -381,21 +368,20 @@ const nameOf = (urn: string): string => {
   return isName(name) ? name : place;
 };
 
-const readReplayState = (text: string): ReplayState => {
-  const { checkpoint } = stateFile.parse(JSON.parse(text));
-  const all = checkpoint.latest?.resources ?? [];
-  const named = all.flatMap(({ urn, id, delete: isOld, pendingReplacement: isGone, outputs }) => {
-    const name = nameOf(urn);
-    const { owner } = outputs;
-    return isName(name) && !isOld && !isGone ? [[name, { id, urn, owner }] as const] : [];
-  });
+const readReplayState = (all: readonly StateResource[]): ReplayState => {
+  const named = all.flatMap(
+    ({ urn, id = "", delete: isOld, pendingReplacement: isGone, outputs }) => {
+      const name = nameOf(urn);
+      const owner = asText(outputs?.owner);
+      return isName(name) && !isOld && !isGone ? [[name, { id, urn, owner }] as const] : [];
+    },
+  );
   return {
     ownership:
       all.find(({ type }) => type === typeToken("Ownership"))?.id ??
-      all.find(({ type }) => type === providerToken)?.inputs.ownership ??
-      "",
+      asText(all.find(({ type }) => type === providerToken)?.inputs?.ownership),
     resources: new Map(named),
-    all: new Set(all.map(({ id }) => id)),
+    all: new Set(all.map(({ id = "" }) => id)),
     isEmpty: all.length === 0,
   };
 };
