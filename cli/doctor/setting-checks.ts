@@ -5,6 +5,7 @@ import {
   type SettingDescription,
   type SettingKey,
   type SettingSource,
+  settingKeys,
   settingTable,
 } from "../../provider/service/settings.js";
 import { sameStack } from "../command.js";
@@ -61,10 +62,6 @@ export const checkSetting = (setting: SettingDescription, source: SettingSource)
   return ok(name, `${secret ? "hidden" : text.trim()} (from ${from})`);
 };
 
-const settingKeys: readonly string[] = Object.keys(settingTable);
-
-const isSettingKey = (text: string): text is SettingKey => settingKeys.includes(text);
-
 /** A key of our namespace in two parts, such as `conversation:staging.` and `baseUrl`; undefined for others. */
 const ownKey = (key: string): { readonly start: string; readonly last: string } | undefined => {
   const [, start, last] = /^(conversation:(?:.*\.)?)([^.]*)$/s.exec(key) ?? [];
@@ -73,8 +70,8 @@ const ownKey = (key: string): { readonly start: string; readonly last: string } 
 
 /** The setting that a full key such as `conversation:staging.baseUrl` names, if any. */
 const settingFor = (key: string): SettingKey | undefined => {
-  const last = ownKey(key)?.last ?? "";
-  return isSettingKey(last) ? last : undefined;
+  const last = ownKey(key)?.last;
+  return settingKeys.find((name) => name === last);
 };
 
 const variables = Object.values(settingTable).map(

@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
+import { isKeyOf } from "../../provider/kernel/json.js";
 import { CommandFailure } from "../command.js";
 import { type Ended, runCommand } from "../pulumi/processes.js";
 import {
@@ -21,8 +22,6 @@ const STACK = "quickstart";
 const PROJECTS = { "default-account": ".", "orders-bot": "examples/orders-bot" } as const;
 
 type ProjectName = keyof typeof PROJECTS;
-
-const isProject = (name: string): name is ProjectName => Object.hasOwn(PROJECTS, name);
 
 const filesIn = (folder: string): readonly string[] =>
   existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: "utf8" }) : [];
@@ -50,7 +49,9 @@ type ProjectState = ReturnType<typeof projectState>;
 export const stateFolder = (root: string) => {
   const folder = join(root, ".quickstart");
   const project = (name: ProjectName): ProjectState => projectState(root, folder, name);
-  const projects = Object.keys(PROJECTS).filter(isProject).map(project);
+  const projects = Object.keys(PROJECTS)
+    .filter((name) => isKeyOf(PROJECTS, name))
+    .map(project);
   return {
     root,
     folder,

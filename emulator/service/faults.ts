@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { isKeyOf, isObject, type JsonObject } from "../../provider/kernel/json.js";
 import { noResponse, type ServiceResponse, sendResponse, serialised } from "../http/exchange.js";
 import { tooManyRequests } from "./access.js";
 
@@ -83,9 +83,6 @@ export interface FaultRule {
   readonly ms?: number;
 }
 
-const isKind = (kind: unknown): kind is FaultKind =>
-  typeof kind === "string" && Object.hasOwn(faultKinds, kind);
-
 /** Header names in lower case, so that they replace the usual ones. */
 const lowerCased = (headers: JsonObject): Readonly<Record<string, string>> =>
   Object.fromEntries(
@@ -104,7 +101,7 @@ export const parseFault = (value: unknown, endpoints: readonly string[]): FaultR
   const { on, kind, headers } = value;
   if (typeof on !== "string" || !endpoints.includes(on))
     throw new Error(`A fault's "on" must be one of: ${endpoints.join(", ")}.`);
-  if (!isKind(kind))
+  if (!isKeyOf(faultKinds, kind))
     throw new Error(`A fault's "kind" must be one of: ${Object.keys(faultKinds).join(", ")}.`);
   const { members, listsOnly, callbacks }: FaultShape = faultKinds[kind];
   const rule = z.strictObject({

@@ -1,4 +1,4 @@
-import { isObject } from "../../provider/kernel/json.js";
+import { isKeyOf, isObject } from "../../provider/kernel/json.js";
 
 /** An uncertain aspect of the service, and its possible values. */
 export interface Switch {
@@ -53,8 +53,6 @@ export type Switches = {
 
 const names = Object.keys(switchTable);
 
-const isName = (name: string): name is keyof Switches => Object.hasOwn(switchTable, name);
-
 const describeValues = ({ values }: Switch): string => {
   if (values === "word") return "a lowercase word";
   return "min" in values
@@ -76,7 +74,7 @@ const parseValue = ({ values }: Switch, text: string): string | number | undefin
  * @throws Error that lists what is allowed
  */
 export const parseSwitch = (name: string, value: unknown): Partial<Switches> => {
-  if (!isName(name))
+  if (!isKeyOf(switchTable, name))
     throw new Error(`There is no switch ${name.slice(0, 60)}. Switches: ${names.join(", ")}.`);
   const text = ["string", "number"].includes(typeof value) ? String(value) : "";
   const parsed = parseValue(switchTable[name], text);

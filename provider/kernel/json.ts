@@ -20,6 +20,10 @@ export const objectOf = (entries: Iterable<readonly [string, unknown]>): JsonObj
 export const memberOf = (object: JsonObject, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
+/** Whether a value names a member of this table. */
+export const isKeyOf = <T extends object>(table: T, name: unknown): name is keyof T =>
+  typeof name === "string" && Object.hasOwn(table, name);
+
 /** Returns a string unchanged; the empty string for anything else. */
 export const asText = (value: unknown): string => (typeof value === "string" ? value : "");
 

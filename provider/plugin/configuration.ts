@@ -13,8 +13,8 @@ import {
 import { emulatedAddress } from "../service/emulated-settings.js";
 import {
   providerAccount,
-  type SettingKey,
   type SettingSource,
+  settingKeys,
   settingNames,
   settingTable,
 } from "../service/settings.js";
@@ -22,8 +22,6 @@ import { plainValues } from "./values.js";
 
 /** Input of a provider that nobody gives: whose the objects of its resources are. */
 const ownershipKey = "ownership";
-
-const keys = Object.keys(settingTable).filter((key): key is SettingKey => key in settingTable);
 
 /**
  * A setting as text, as configuration and environment hold it; undefined if it is left out.
@@ -60,14 +58,14 @@ export const checkedConfiguration = (
   const ownership =
     ownershipIn(urn, olds) ?? `${project}/${stack}/${randomBytes(8).toString("hex")}`;
   const plain = plainValues(news);
-  const failures = keys.flatMap((key) => {
+  const failures = settingKeys.flatMap((key) => {
     const text = textIn(plain, key);
     if (text === undefined || holdsUnknown(text)) return [];
     const parsed = settingTable[key].parse(settingTable[key].secret ? text : text.trim());
     return "rule" in parsed ? [`${key} ${parsed.rule}`] : [];
   });
   const inputs = Object.entries(news).map(([key, value]): [string, unknown] => {
-    const isSecret = keys.some((known) => known === key && settingTable[known].secret);
+    const isSecret = settingKeys.some((known) => known === key && settingTable[known].secret);
     const isOpen = isSecret && value !== undefined && value !== null && !isSecretValue(value);
     return [key, isOpen ? { ...secretSignature, value } : value];
   });
@@ -155,7 +153,9 @@ export const configurationOf = (
   args: JsonObject,
   env: NodeJS.ProcessEnv = process.env,
 ): { readonly source: SettingSource; readonly ownership: string | undefined } => {
-  const given = keys.filter((key) => !isDefaultProvider(name) && textIn(args, key) !== undefined);
+  const given = settingKeys.filter(
+    (key) => !isDefaultProvider(name) && textIn(args, key) !== undefined,
+  );
   const replaced = given.map((key) => settingNames(key).environment);
   const environment = Object.entries(env).filter(([key]) => !replaced.includes(key));
   return {

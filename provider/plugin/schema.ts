@@ -40,8 +40,6 @@ export interface ObjectSpec {
   readonly required: readonly string[];
 }
 
-const findToken = (kind: string): string => pluginToken(`find${kind}`);
-
 const anyObject = { type: "object", additionalProperties: { $ref: "pulumi.json#/Any" } } as const;
 const textOr = (other: TypeSpec): TypeSpec => ({
   type: "string",
@@ -266,7 +264,7 @@ export const packageSchema = () => {
       kinds.map((types) => [pluginToken(types.definition.kind), resourceSpec(types)]),
     ),
     functions: Object.fromEntries(
-      kinds.map((types) => [findToken(types.definition.kind), findSpec(types)]),
+      kinds.map((types) => [pluginToken(`find${types.definition.kind}`), findSpec(types)]),
     ),
   };
 };

@@ -277,7 +277,9 @@ export interface SettingNames {
   readonly environment: string;
 }
 
-const keys = Object.keys(settingTable).filter((key): key is SettingKey => key in settingTable);
+export const settingKeys = Object.keys(settingTable).filter(
+  (key): key is SettingKey => key in settingTable,
+);
 
 const specOf = (key: SettingKey): SettingSpec<unknown> => settingTable[key];
 
@@ -348,7 +350,7 @@ const missingLine = (
 };
 
 const isComplete = (values: Partial<Settings>): values is Settings =>
-  keys.every((key) => {
+  settingKeys.every((key) => {
     const { required, default: fallback } = specOf(key);
     return values[key] !== undefined || (!required && fallback === undefined);
   });
@@ -405,7 +407,7 @@ const assertComplete = (results: readonly SettingResult[], profile?: string): vo
  */
 export const readSettings = (source: SettingSource, profile?: string): Settings => {
   assertProfile(profile);
-  const results = keys.map((key) => readOne(source, key, profile));
+  const results = settingKeys.map((key) => readOne(source, key, profile));
   assertComplete(results, profile ?? source.account);
   const found = results.filter(({ value }) => value !== undefined);
   const values: Partial<Settings> = {
@@ -416,7 +418,7 @@ export const readSettings = (source: SettingSource, profile?: string): Settings 
   throw new ConversationError("SETTINGS_INVALID", "The settings are incomplete.");
 };
 
-const secretNames = keys
+const secretNames = settingKeys
   .filter((key) => specOf(key).secret)
   .map((key) => settingTable[key].environment);
 
@@ -448,7 +450,7 @@ export interface SettingDescription extends SettingNames {
 
 /** Every setting with its names, in the order of the table. */
 export const describeSettings = (profile?: string): readonly SettingDescription[] =>
-  keys.map((key) => {
+  settingKeys.map((key) => {
     const { doc, required = false, secret = false, default: fallback } = specOf(key);
     return {
       key,

@@ -19,7 +19,7 @@ import {
 import { wildcardPattern } from "../../provider/kernel/text.js";
 import { resources as definitions } from "../../provider/resources/index.js";
 import { isLoopback } from "../../provider/service/addresses.js";
-import { settingTable } from "../../provider/service/settings.js";
+import { settingKeys, settingTable } from "../../provider/service/settings.js";
 import { Account, Authentication, ClientApplication } from "../resources.js";
 
 /** Returns a policy's metadata, with a link to its section in docs/policies.md. */
@@ -239,9 +239,7 @@ export const noBasicAuthentication: ResourceValidationPolicy = {
 /** A shorter text occurs in many files without being the secret. */
 const leastLength = 6;
 
-const secretSettings = Object.entries(settingTable)
-  .filter(([, setting]) => "secret" in setting)
-  .map(([name]) => name);
+const secretSettings = settingKeys.filter((key) => "secret" in settingTable[key]);
 
 const settingLine = new RegExp(
   String.raw`^\s*["']?(conversation:(?:[\w-]+\.)?(?:${secretSettings.join("|")}))["']?[ \t]*:[ \t]*["']?([^\s"'{][^"'\n]*)`,

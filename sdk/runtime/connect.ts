@@ -13,6 +13,7 @@ import {
   readSettings,
   type SettingKey,
   type Settings,
+  settingKeys,
   settingNames,
   settingTable,
 } from "../../provider/service/settings.js";
@@ -67,10 +68,9 @@ const isEmulator = (given: ConnectionSettings | RunningEmulator): given is Runni
 
 type RuntimeKey = Exclude<SettingKey, ResourceOnly>;
 
-const isKey = (name: string): name is RuntimeKey =>
-  Object.hasOwn(settingTable, name) && !resourceOnly.some((other) => other === name);
-
-const keys: readonly RuntimeKey[] = Object.keys(settingTable).filter(isKey);
+const keys = settingKeys.filter(
+  (key): key is RuntimeKey => !resourceOnly.some((other) => other === key),
+);
 
 const invalidSettings = (text: string): ConversationError =>
   new ConversationError("SETTINGS_INVALID", `Could not connect: ${text}`);
@@ -83,7 +83,7 @@ const assertKnown = (given: ConnectionSettings | RunningEmulator): void => {
     throw invalidSettings("profile must be a string. Nothing was sent.");
   }
   if (isEmulator(given)) return;
-  const unknown = Object.keys(given).filter((name) => name !== "profile" && !isKey(name));
+  const unknown = Object.keys(given).filter((name) => ![...keys, "profile"].includes(name));
   if (unknown.length === 0) return;
   const names = unknown.map((name) => JSON.stringify(name)).join(", ");
   throw invalidSettings(

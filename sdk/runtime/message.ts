@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { JsonObject } from "../../provider/kernel/json.js";
+import { isKeyOf, type JsonObject } from "../../provider/kernel/json.js";
 import type {
   contactSubTypes,
   contactTypes,
@@ -323,19 +323,15 @@ export interface MessageFrame {
 
 const common = ["type", "sender", "conversation", "messageId", "attributes"] as const;
 
-const hasOwnMembers = (type: string): type is HasOwnMembers => Object.hasOwn(bodyMembers, type);
-
 const listMembers = (type: string): readonly string[] => {
-  if (hasOwnMembers(type)) return bodyMembers[type];
+  if (isKeyOf(bodyMembers, type)) return bodyMembers[type];
   if (type.startsWith("richMessage.")) return json;
   return isOwnMessageType(type) ? own : open;
 };
 
-const hasTypedContent = (type: string): type is TypedContent => Object.hasOwn(contentSchemas, type);
-
 /** What the JSON of a type has in it; undefined if that is not known. */
 const contentSchemaOf = (type: string): z.ZodObject | undefined =>
-  hasTypedContent(type) ? contentSchemas[type] : undefined;
+  isKeyOf(contentSchemas, type) ? contentSchemas[type] : undefined;
 
 /** The schema of a message: which members it has, and those that `message-fields.ts` leaves open. */
 export const schemaFor = (type: string): z.ZodType<JsonObject> => {

@@ -11,11 +11,7 @@ import { stackAdvice } from "../../cli/pulumi/project-files.js";
 import { startEmulator } from "../../emulator/index.js";
 import { resources } from "../../provider/resources/index.js";
 import { defaultScopes, scopes } from "../../provider/service/operations.js";
-import {
-  describeSettings,
-  type SettingKey,
-  settingTable,
-} from "../../provider/service/settings.js";
+import { describeSettings, settingKeys } from "../../provider/service/settings.js";
 import { FakeHub, json, raw } from "../service/support/fake-hub.js";
 import { fakePulumi, shellScript, temporaryFolder } from "../support/temporary-folder.js";
 
@@ -95,8 +91,6 @@ test("the report counts what needs attention and shows the advice below", () => 
   expect(report).toBe("✓ node   Node.js 24\n✗ token  refused\n         → Check it.\n\n1 failed.\n");
 });
 
-const keys = Object.keys(settingTable) as SettingKey[];
-
 const entries = (values: Readonly<Record<string, string | { secure: string }>>) =>
   new Map(
     Object.entries(values).map(([key, value]) => [
@@ -107,17 +101,20 @@ const entries = (values: Readonly<Record<string, string | { secure: string }>>) 
     ]),
   );
 
-test.each(keys)("%s is known, in a profile too, and meant in another case or cut short", (key) => {
-  for (const start of ["conversation:", "conversation:staging."]) {
-    expect(checkNames({}, entries({ [start + key]: "x" })).status).toBe("ok");
-    const wrong = [key.toUpperCase(), key.slice(1)].filter((text) => text !== key);
-    for (const typo of wrong)
-      expect(checkNames({}, entries({ [start + typo]: "x" }))).toMatchObject({
-        status: "warn",
-        message: `${start + typo} is not a setting: did you mean ${start + key}?`,
-      });
-  }
-});
+test.each(settingKeys)(
+  "%s is known, in a profile too, and meant in another case or cut short",
+  (key) => {
+    for (const start of ["conversation:", "conversation:staging."]) {
+      expect(checkNames({}, entries({ [start + key]: "x" })).status).toBe("ok");
+      const wrong = [key.toUpperCase(), key.slice(1)].filter((text) => text !== key);
+      for (const typo of wrong)
+        expect(checkNames({}, entries({ [start + typo]: "x" }))).toMatchObject({
+          status: "warn",
+          message: `${start + typo} is not a setting: did you mean ${start + key}?`,
+        });
+    }
+  },
+);
 
 test.each(["conversation:greeting", "conversation:staging", "conversation:x", "aws:baseurl"])(
   "%s is nobody's typo",

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { isolatedEnvironment } from "../../cli/pulumi/pulumi-cli.js";
 import { terminalWidth, textTable, wantsColour, wrapped } from "../../cli/terminal/columns.js";
 import { inertText } from "../../provider/kernel/text.js";
-import { settingNames, settingTable } from "../../provider/service/settings.js";
+import { settingKeys, settingNames } from "../../provider/service/settings.js";
 
 test.each<readonly [string, readonly string[], readonly string[][], readonly string[]]>([
   [
@@ -85,13 +85,12 @@ test("for random texts no line is wider than asked, and nothing is lost", () => 
   );
 });
 
-const settings = Object.keys(settingTable) as (keyof typeof settingTable)[];
 const profile = fc.option(fc.stringMatching(/^[a-z][a-z0-9-]{0,8}$/), { nil: undefined });
 
 /** Every variable by which a shell may choose a stack, a backend, a program's options or an account. */
 const leading = fc.oneof(
   fc
-    .record({ key: fc.constantFrom(...settings), profile })
+    .record({ key: fc.constantFrom(...settingKeys), profile })
     .map(({ key, profile: of }) => settingNames(key, of).environment),
   fc
     .constantFrom("STACK", "BACKEND_URL", "CONFIG", "PARALLEL", "HOME", "CONFIG_PASSPHRASE_FILE")

@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { isConversationError } from "../../sdk/runtime/index.js";
+import * as runtime from "../../sdk/runtime/index.js";
+import { json } from "../service/support/fake-hub.js";
 import { changedAt, placesIn } from "../support/json-places.js";
-import { memberOf, type PublicSurface, publicSurface } from "./support/public-surface.js";
+import { AssetHub, status } from "./support/asset-hub.js";
+import { connectedClient } from "./support/connected-client.js";
 import { asset, list, rightCalls, text } from "./support/right-calls.js";
 
 const circular = (): unknown => {
@@ -62,13 +64,65 @@ const hostile: fc.Arbitrary<() => unknown> = fc.oneof(
   { weight: 2, arbitrary: fc.anything(further).map((value) => () => value) },
 );
 
-let surface: PublicSurface;
+const memberOf = (value: unknown, name: string): unknown => Reflect.get(Object(value), name);
+
+const acceptingHub = async (): Promise<AssetHub> => {
+  const hub = await AssetHub.start();
+  hub.about = { size: 3 };
+  hub.content = [
+    (request, response) =>
+      request.method === "GET"
+        ? response.writeHead(200).end("abc")
+        : status(200)(request, response),
+  ];
+  return hub;
+};
+
+/** The public functions of the package by their names, in front of services that accept everything. */
+const publicSurface = async () => {
+  const accepted = { messages: { message: [{ conversation: { id: "c-1" } }] } };
+  const live = await connectedClient(json(202, accepted));
+  const hub = await acceptingHub();
+  const clientFor = (name: string) => (name.startsWith("assets.") ? hub.client : live.client);
+  return {
+    /** What a function is rightly called with. */
+    rightCall: (name: string): readonly unknown[] => {
+      const given = rightCalls[name] ?? [];
+      if (name !== "request") return given;
+      // Another service is on the same server as the hub.
+      const baseUrl = `http://127.0.0.1:${live.hub.port}/portal/v4`;
+      return [{ ...Object(given[0]), baseUrl }];
+    },
+    /** Calls a function with whatever is given; gives back what it fails with. */
+    failureOf: async (name: string, given: readonly unknown[]): Promise<unknown> => {
+      const [group = "", member] = name.split(".");
+      const from = name === "request" || member ? clientFor(name) : runtime;
+      const owner = member ? memberOf(from, group) : from;
+      const called = memberOf(owner, member ?? group);
+      if (typeof called !== "function") throw new Error(`there is no ${name}`);
+      try {
+        await Reflect.apply(called, owner, [...given]);
+        return undefined;
+      } catch (error) {
+        return error;
+      }
+    },
+    /** So many calls have been made, those for tokens included. */
+    sentCalls: (): number => live.hub.calls.length + live.hub.tokenCalls.length + hub.calls.length,
+    close: async () => {
+      await live[Symbol.asyncDispose]();
+      await hub[Symbol.asyncDispose]();
+    },
+  };
+};
+
+let surface: Awaited<ReturnType<typeof publicSurface>>;
 
 beforeAll(async () => {
   surface = await publicSurface();
 });
 
-afterAll(() => surface[Symbol.asyncDispose]());
+afterAll(() => surface.close());
 
 /** The right argument of a function, with other members. */
 const right = (name: string, changes: object): unknown => ({
@@ -153,7 +207,7 @@ test.each(Object.keys(rightCalls))(
         const before = surface.sentCalls();
         const failure = await surface.failureOf(name, Array.isArray(given) ? given : []);
         if (failure === undefined) return;
-        expect(isConversationError(failure)).toBe(true);
+        expect(runtime.isConversationError(failure)).toBe(true);
         expect(callersOwn).toContain(memberOf(failure, "code"));
         // What a function fails with, and what takes too long, is known only once it is tried.
         const isTried = typeof value === "function" || memberOf(failure, "code") === "TIMED_OUT";
@@ -167,6 +221,6 @@ test.each(Object.keys(rightCalls))(
 test.each(Object.keys(rightCalls))("%s fails well without anything", async (name) => {
   for (const given of [[], [undefined, null], [null], [null, null, null]]) {
     const failure = await surface.failureOf(name, given);
-    if (failure !== undefined) expect(isConversationError(failure)).toBe(true);
+    if (failure !== undefined) expect(runtime.isConversationError(failure)).toBe(true);
   }
 });
