@@ -342,32 +342,18 @@ test("a lock is refused with what to do, and nothing changes", async () => {
   expect(box.bytes()).toEqual(before);
 });
 
-const unreadable: readonly (readonly [string, (box: StackSandbox) => void, string])[] = [
-  [
-    "folder of locks",
-    (box) => {
-      rmSync(box.locks, { recursive: true });
-      writeFileSync(box.locks, "");
-    },
-    "its locks are unreadable",
-  ],
-];
-
-test.each(unreadable)(
-  "an unreadable %s is refused until a person vouches",
-  async (_, prepare, text) => {
-    const box = await cutOff();
-    prepare(box);
-    const before = box.bytes();
-    expect(await said(box)).toContain(text);
-    expect(box.bytes()).toEqual(before);
-    expect(await said(box, { ignoreLock: true })).toContain("✓ Write Channel web into the state");
-  },
-);
-
-test("a backend that hides its locks", async () => {
-  const box = await cutOff("s3://states");
-  expect(await said(box)).toContain("the backend s3 does not expose its locks");
+test.each([
+  ["a file where their folder was", undefined, "its locks are unreadable"],
+  ["a backend that hides them", "s3://states", "the backend s3 does not expose its locks"],
+])("locks that cannot be read, %s: refused until a person vouches", async (_, backend, text) => {
+  const box = await cutOff(backend);
+  if (!backend) {
+    rmSync(box.locks, { recursive: true });
+    writeFileSync(box.locks, "");
+  }
+  const before = box.bytes();
+  expect(await said(box)).toContain(text);
+  expect(box.bytes()).toEqual(before);
   expect(await said(box, { ignoreLock: true })).toContain("✓ Write Channel web into the state");
 });
 

@@ -1,17 +1,10 @@
 import type { Emulator } from "../../emulator/index.js";
+import type { LogEntry } from "../../emulator/service/calls.js";
 import type { JsonObject as Json } from "../../provider/kernel/json.js";
 
 export interface HubObject extends Json {
   readonly id: string;
   readonly description?: unknown;
-}
-
-/** A call in the emulator's log. */
-interface LoggedCall {
-  readonly at: string;
-  readonly method: string;
-  readonly template: string;
-  readonly status: number;
 }
 
 type Addresses = Omit<Emulator, "advance" | "close" | "authUrl">;
@@ -42,8 +35,8 @@ export class EmulatorControl {
     return collection ? [...(all[collection] ?? [])] : Object.values(all).flat();
   }
 
-  async log(): Promise<LoggedCall[]> {
-    return (await this.control("GET", "/log")) as LoggedCall[];
+  async log(): Promise<LogEntry[]> {
+    return (await this.control("GET", "/log")) as LogEntry[];
   }
 
   /** Calls so far that may have changed something, such as `POST /channels`. */
