@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, type TestContext, test } from "vitest";
 import { packageRoot } from "../../provider/kernel/package.js";
 import { type Door, doors } from "../support/door.js";
-import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { type EmulatedProject, emulatedProject, until } from "../support/emulated-project.js";
 import { languageHosts } from "../support/language-hosts.js";
 import { descendants, isRunning } from "../support/processes.js";
 
@@ -55,10 +55,6 @@ const open = async (delivery: Delivery, context: TestContext): Promise<void> => 
   const opened = await emulatedProject("", {}, hosts.environment, "plugin");
   writeFileSync(join(opened.folder, "Pulumi.yaml"), JSON.stringify(folderSettings));
   project = Object.assign(opened, { providerProcess: "run-plugin" });
-};
-
-const until = async (what: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await what())) await pause(50);
 };
 
 const channels = async (): Promise<string[]> =>

@@ -1,6 +1,5 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
-import { type EmulatedProject, emulatedProject } from "../support/emulated-project.js";
+import { type EmulatedProject, emulatedProject, until } from "../support/emulated-project.js";
 import { follow, guideCommands } from "../support/guide-commands.js";
 import { isRunning, stopProviders } from "../support/processes.js";
 
@@ -15,10 +14,6 @@ new Participant("bot", { type: "custom_bot", application });
 let project: EmulatedProject;
 
 afterEach(() => project?.close());
-
-const until = async (what: () => Promise<boolean>): Promise<void> => {
-  while (!(await what())) await pause(50);
-};
 
 const up = ["up", "--yes", "--skip-preview"];
 

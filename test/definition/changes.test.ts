@@ -14,18 +14,11 @@ import { unknownValue } from "../../provider/kernel/pulumi.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
 import { orchestration } from "../../provider/resources/orchestration.js";
+import { roleOf } from "../support/forms.js";
 import { everyField, kinds } from "./support/every-field.js";
 import { mutationsOf } from "./support/mutations.js";
 import { objectForm, vendor } from "./support/own-forms.js";
 import { anyValue, anyValues } from "./support/values.js";
-
-const role = (name: string, more = {}) => ({
-  name,
-  version: "v3",
-  callback: `https://${name}.example.com/`,
-  notificationEmail: "a@b.example",
-  ...more,
-});
 
 describe.each(kinds)("$kind", ({ fields, rule }) => {
   test("only secrets can differ between an object and a form of it", () => {
@@ -94,14 +87,14 @@ test("changes come in the order of the fields, with what is there and what comes
 test("items are named by their identity, entries by their key, secrets not at all", () => {
   const from = {
     roles: [
-      role("custom_bot", { headers: { "X-A": "canary-1", b: "canary-same", c: "canary-2" } }),
-      role("customer"),
+      roleOf("custom_bot", { headers: { "X-A": "canary-1", b: "canary-same", c: "canary-2" } }),
+      roleOf("customer"),
     ],
   };
   const to = {
     roles: [
-      role("custom_agent", { headers: { a: "canary-3" } }),
-      role("custom_bot", {
+      roleOf("custom_agent", { headers: { a: "canary-3" } }),
+      roleOf("custom_bot", {
         callback: "https://new.example.com",
         headers: { "X-A": "canary-4", b: "canary-same", d: "canary-5" },
       }),
@@ -113,7 +106,7 @@ test("items are named by their identity, entries by their key, secrets not at al
     { path: "roles[custom_agent]", to: expect.stringContaining('{"name":"custom_agent"') },
     {
       path: "roles[custom_bot].callback",
-      from: '"https://custom_bot.example.com/"',
+      from: '"https://x.example.com/"',
       to: '"https://new.example.com"',
     },
     { path: 'roles[custom_bot].headers["X-A"]', from: "[secret]", to: "[secret]" },

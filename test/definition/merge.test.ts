@@ -10,19 +10,11 @@ import { account } from "../../provider/resources/account.js";
 import { authentication } from "../../provider/resources/authentication.js";
 import { channel } from "../../provider/resources/channel.js";
 import { clientApplication } from "../../provider/resources/client-application.js";
+import { roleOf } from "../support/forms.js";
 import { kinds } from "./support/every-field.js";
 import { vendor } from "./support/own-forms.js";
 import { anyValues } from "./support/values.js";
 import { fieldsWithUnknown, secretPaths, written } from "./support/wire-values.js";
-
-/** A role of a client application, complete. */
-const role = (name: string, more: JsonObject = {}) => ({
-  name,
-  version: "v3",
-  callback: `https://${name}.example.com`,
-  notificationEmail: "a@b.example",
-  ...more,
-});
 
 /** Entries of a map as they travel. */
 const attributes = (values: Record<string, unknown>) =>
@@ -31,10 +23,10 @@ const attributes = (values: Record<string, unknown>) =>
 test("an empty value that the service shows for an absent one is not written back", () => {
   const live = {
     ...{ name: "app", description: "", active: null },
-    roles: [role("customer", { headers: [], authentication: null })],
+    roles: [roleOf("customer", { headers: [], authentication: null })],
   };
   const { body, undeclared } = written(clientApplication, live, { name: "app" });
-  expect(body).toEqual({ name: "app", roles: [role("customer")] });
+  expect(body).toEqual({ name: "app", roles: [roleOf("customer")] });
   expect(undeclared).toEqual(["roles"]);
 });
 
@@ -53,15 +45,15 @@ test("what the service fills into an object goes with the object", () => {
 test("hand-set headers stay where they are shown, and are reported where they are hidden", () => {
   const app = (...roles: JsonObject[]) => ({ name: "app", description: "d", roles });
   const headers = (value?: string | null) => [{ name: "X-Key", value }];
-  const desired = app(role("custom_bot"), role("acme_bot"));
-  const shown = app(role("acme_bot", { headers: headers("clear") }), role("custom_bot"));
+  const desired = app(roleOf("custom_bot"), roleOf("acme_bot"));
+  const shown = app(roleOf("acme_bot", { headers: headers("clear") }), roleOf("custom_bot"));
   expect(written(clientApplication, shown, desired, desired)).toEqual({
-    body: app(role("custom_bot"), role("acme_bot", { headers: headers("clear") })),
+    body: app(roleOf("custom_bot"), roleOf("acme_bot", { headers: headers("clear") })),
     undeclared: ["roles[platform_bot].headers"],
     hidden: [],
   });
   for (const value of ["********", "", null, undefined]) {
-    const live = app(role("custom_bot", { headers: headers(value) }), role("acme_bot"));
+    const live = app(roleOf("custom_bot", { headers: headers(value) }), roleOf("acme_bot"));
     const result = written(clientApplication, live, desired, desired, true);
     expect(result.hidden).toEqual(['roles[custom_bot].headers["X-Key"]']);
     expect(result.body).toEqual(desired);

@@ -15,7 +15,7 @@ import { clientApplication } from "../../provider/resources/client-application.j
 import { resources } from "../../provider/resources/index.js";
 import { orchestration } from "../../provider/resources/orchestration.js";
 import { participant } from "../../provider/resources/participant.js";
-import { bound, roleOf } from "../support/forms.js";
+import { bound, oauth2, roleOf } from "../support/forms.js";
 
 const id = "1f0c2a54-6b7e-4a53-9a52-0c7f3a9b1d10";
 
@@ -61,13 +61,6 @@ const least: Readonly<Record<string, JsonObject>> = {
 };
 
 const anId = "36 letters, digits, and hyphens; not";
-const oauth2 = {
-  tokenRequestUrl: "https://bot.example.com/token",
-  method: "POST",
-  headers: { Accept: "application/json" },
-  payload: { grant: "x" },
-  accessTokenPath: "$.token",
-};
 const bot = { application: id, participant: id };
 
 test.each<[Definition, JsonObject, string]>([

@@ -8,8 +8,9 @@ import { kindOf } from "../emulator/running.js";
 import { type Bent, bent } from "../support/bent.js";
 import { handedBack } from "../support/door.js";
 import { asBody, owned } from "../support/emulated.js";
+import { oauth2 } from "../support/forms.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
-import { kiosk, oauth2, stepsOn } from "./steps.js";
+import { kiosk, stepsOn } from "./steps.js";
 
 let hub: Bent;
 

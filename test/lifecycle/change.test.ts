@@ -3,8 +3,8 @@ import type { JsonObject as Json } from "../../provider/kernel/json.js";
 import { channel as channelDefinition } from "../../provider/resources/channel.js";
 import { handedBack } from "../support/door.js";
 import { asBody, type Emulated, emulated, owned } from "../support/emulated.js";
-import { roleOf } from "../support/forms.js";
-import { basicInputs, kiosk, oauth2, stepsOn } from "./steps.js";
+import { oauth2, roleOf } from "../support/forms.js";
+import { basicInputs, kiosk, stepsOn } from "./steps.js";
 
 let hub: Emulated;
 

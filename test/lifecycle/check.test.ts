@@ -9,9 +9,10 @@ import { channel } from "../../provider/resources/channel.js";
 import { resources } from "../../provider/resources/index.js";
 import { readSettings } from "../../provider/service/settings.js";
 import { type Emulated, emulated, owned } from "../support/emulated.js";
+import { oauth2 } from "../support/forms.js";
 import { changedAt, placesIn } from "../support/json-places.js";
 import { type MadeKind, oneOfEach } from "./one-of-each.js";
-import { kiosk, oauth2, stepsOn } from "./steps.js";
+import { kiosk, stepsOn } from "./steps.js";
 
 let hub: Emulated;
 

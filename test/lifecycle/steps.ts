@@ -9,15 +9,6 @@ export const kiosk = (more: Json = {}) =>
 export const basicInputs = (password: string) =>
   owned("basic", { name: "web", basicAuth: { username: "hub", password } });
 
-/** The settings of an authentication with OAuth. */
-export const oauth2 = {
-  tokenRequestUrl: "https://x.example.com/token",
-  method: "POST",
-  headers: { Accept: "application/json" },
-  payload: { grant: "x" },
-  accessTokenPath: "$.token",
-};
-
 /** The engine's steps on the emulated service that a test uses at the moment. */
 export const stepsOn = (hub: () => Pick<Emulated, "of">) => {
   const checked = async (kind: string, inputs: Json): Promise<Json> => {

@@ -31,6 +31,11 @@ export const emulatedProject = async (
   return Object.assign(new EmulatorControl(emulator), project, { close });
 };
 
+/** Waits as long as it takes; the time of the test is the limit. */
+export const until = async (what: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await what())) await pause(50);
+};
+
 /**
  * An `up` that is killed, with its providers, as soon as a channel is made, before the state has it.
  *
@@ -47,7 +52,7 @@ export const killCreation = async (
     (await account.objects("channels")).find(({ id }) => !before.includes(id))?.id;
   await account.faults({ on: "POST /channels", kind: "drip" });
   const { child, ended } = project.start(["up", "--yes", "--skip-preview"], environment);
-  while (!(await made())) await pause(50);
+  await until(async () => (await made()) !== undefined);
   const providers = descendants(child.pid ?? 0, project.providerProcess);
   for (const pid of [child.pid ?? 0, ...providers]) process.kill(pid, "SIGKILL");
   await ended;

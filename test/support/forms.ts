@@ -109,3 +109,12 @@ export const roleOf = <Name extends string, More extends object>(name: Name, mor
   notificationEmail: "a@b.example",
   ...more,
 });
+
+/** The settings of an authentication with OAuth. */
+export const oauth2 = {
+  tokenRequestUrl: "https://x.example.com/token",
+  method: "POST",
+  headers: { Accept: "application/json" },
+  payload: { grant: "x" },
+  accessTokenPath: "$.token",
+};
