@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type JsonObject, textAt } from "../../provider/kernel/json.js";
+import { textAt } from "../../provider/kernel/json.js";
 import { resources } from "../../provider/resources/index.js";
 import { changedAt, placesIn } from "../support/json-places.js";
 import { kindOf, type Running, running, start } from "./running.js";
@@ -35,8 +35,6 @@ test.each(resources)(
 );
 
 const unknown = { id: "00000000-0000-4000-8000-000000000000" };
-const post = async (kind: string, changes: JsonObject, at = service) =>
-  at.call("POST", `/${kindOf(kind).collection}`, await at.body(kindOf(kind), changes));
 
 /** Every reference of the specification's reference graph. */
 const references = [
@@ -76,7 +74,8 @@ test("a wrong reference is refused and named, and changes nothing", async () => 
 
 test("unknownReference accept takes any id", async () => {
   const own = await running({ switches: { unknownReference: "accept" } });
-  expect((await post("Account", { channel: unknown }, own)).status).toBe(201);
+  const body = await own.body(kindOf("Account"), { channel: unknown });
+  expect((await own.call("POST", "/accounts", body)).status).toBe(201);
 });
 
 test.each([

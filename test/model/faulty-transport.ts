@@ -76,10 +76,7 @@ export const faultyTransport = (
   const made: string[] = [];
   const counted = faults.map((fault) => new Counted(fault));
   let isDead = false;
-  let die: (error: Killed) => void = () => undefined;
-  const death = new Promise<never>((_, reject) => {
-    die = reject;
-  });
+  const { promise: death, reject: die } = Promise.withResolvers<never>();
   death.catch(() => undefined);
 
   const sent = async (request: HttpRequest): Promise<HttpResponse> => {

@@ -123,18 +123,15 @@ test("node:http: a call that does not end is answered in time, and does no harm"
 
 test("a check of a token that takes too long is answered in time, and nothing is taken", async () => {
   const clock = new ManualClock();
-  let decide: (passes: boolean) => void = () => {};
-  const bearer = () =>
-    new Promise<boolean>((resolve) => {
-      decide = resolve;
-    });
+  const decided = Promise.withResolvers<boolean>();
+  const bearer = () => decided.promise;
   const { handler, received } = receiver({ clock, authenticate: { bearer } });
   const body = JSON.stringify(bodyWith(message("1")));
   const response = ask(handler, body, { authorization: "Bearer x" });
   await nextTurn();
   clock.advance(4_999);
   expect((await response).status).toBe(408);
-  decide(true);
+  decided.resolve(true);
   await nextTurn();
   await handler.idle();
   expect(received).toEqual([]);

@@ -366,15 +366,13 @@ test("acknowledged after: the answer waits for the work of all messages of the c
 test("acknowledged after: work that takes too long answers 503, and is not begun again", async () => {
   const clock = new ManualClock();
   let begun = 0;
-  let finish: () => void = () => {};
+  const finished = Promise.withResolvers<void>();
   const { handler } = receiver({
     clock,
     acknowledge: "after",
     onMessage: () => {
       begun += 1;
-      return new Promise<void>((resolve) => {
-        finish = resolve;
-      });
+      return finished.promise;
     },
   });
   for (const _ of [1, 2]) {
@@ -386,7 +384,7 @@ test("acknowledged after: work that takes too long answers 503, and is not begun
   }
   const last = call(handler, message("1"));
   await progressed();
-  finish();
+  finished.resolve();
   expect([(await last).status, begun]).toEqual([202, 1]);
   expect((await call(handler, message("1"))).status).toBe(202);
   expect(begun).toBe(1);

@@ -131,7 +131,7 @@ test.each([
 });
 
 test("while it closes, accepted messages are handled and answered, and new calls are sent back", async () => {
-  let finish = (): void => {};
+  const finished = Promise.withResolvers<void>();
   const started = Promise.withResolvers<void>();
   const handled: unknown[] = [];
   const { handler } = receiver({
@@ -139,9 +139,7 @@ test("while it closes, accepted messages are handled and answered, and new calls
     onMessage: async ({ id }) => {
       handled.push(id);
       started.resolve();
-      await new Promise<void>((resolve) => {
-        finish = resolve;
-      });
+      await finished.promise;
     },
   });
   const server = await serveCallbacks({ "/bot": handler }, here);
@@ -160,7 +158,7 @@ test("while it closes, accepted messages are handled and answered, and new calls
   const closed = server.close();
   send("2");
   await expect(fetch(`http://${host}:${server.port}/health`)).rejects.toThrow();
-  finish();
+  finished.resolve();
   await Promise.all([closed, once(socket, "close")]);
   expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 202", "HTTP/1.1 503"]);
   expect(handled).toEqual(["1"]);

@@ -15,7 +15,6 @@ import {
   row,
 } from "../support/cell.js";
 import { checked, create } from "../support/resource.js";
-import type { Stage } from "../support/stage.js";
 import type { Passing } from "../support/wire.js";
 
 const instead =
@@ -59,7 +58,9 @@ const noDrift = (on: string, words: string): OwnCell => ({
     const { id, state } = await create(stage);
     stage.nextRun();
     stage.wire.add({ on, do: "answer", with: unfamiliar });
-    if (on === "GET /channels/{id}") await deaf(stage);
+    // Without the list, the object itself is read.
+    if (on === "GET /channels/{id}")
+      await stage.hub.faults({ on: "GET /channels", kind: "forbidden-list" });
     const { inputs = {} } = await stage.of("Channel").read(id, state);
     const news = await checked(stage, kiosk());
     expect(await stage.of("Channel").diff(id, handedBack(inputs), news)).toEqual({
@@ -67,9 +68,6 @@ const noDrift = (on: string, words: string): OwnCell => ({
     });
   },
 });
-
-/** The list is not allowed, so that the object itself is read. */
-const deaf = (stage: Stage) => stage.hub.faults({ on: "GET /channels", kind: "forbidden-list" });
 
 const finds =
   "the object was made, but not which is known: a fresh list is searched for the own mark, the object is found and taken over";
