@@ -1,3 +1,4 @@
+import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { startTool } from "../support/tool-process.js";
 
@@ -47,10 +48,7 @@ test("a signal that the command takes as news ends nothing", async () => {
 test("whoever reads the help may stop reading: nothing is said of it", async () => {
   const child = startTool(["emulator", "--help"]);
   child.stdout.destroy();
-  let said = "";
-  child.stderr.on("data", (chunk: Buffer) => {
-    said += chunk.toString();
-  });
+  const said = text(child.stderr);
   expect(await new Promise((resolve) => child.once("close", resolve))).toBe(0);
-  expect(said).toBe("");
+  expect(await said).toBe("");
 });

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import type { Result, Task } from "../../../bench/real-time.js";
 import { TrueBucket } from "../../../bench/true-bucket.js";
 import { closeServer, listenHere } from "../../support/loopback-server.js";
@@ -42,10 +43,7 @@ export const limitedService = async (rate: number, burst: number): Promise<Limit
 /** A process that makes the calls of a task when it is told to. */
 const startProcess = async (task: Task) => {
   const child = fork(script, { silent: true });
-  let warnings = "";
-  child.stderr?.on("data", (chunk) => {
-    warnings += String(chunk);
-  });
+  const warnings = child.stderr ? text(child.stderr) : "";
   await once(child, "message");
   const ended = once(child, "exit");
   /** Returns its result; undefined where it was killed. */
@@ -55,7 +53,7 @@ const startProcess = async (task: Task) => {
     await ended;
     return child.exitCode === 0 ? result : undefined;
   };
-  return { child, makeCalls, warnings: () => warnings };
+  return { child, makeCalls, warnings };
 };
 
 /**
@@ -78,7 +76,7 @@ export const together = async (
   });
   return {
     results: results.flatMap((one) => one ?? []),
-    warnings: processes.map((one) => one.warnings()).join(""),
+    warnings: (await Promise.all(processes.map(({ warnings }) => warnings))).join(""),
     slowness,
   };
 };
