@@ -127,12 +127,8 @@ const runCase = async (
   const refused = Math.max(...(await Promise.all(refusals)));
   const overIdeal = ((performance.now() - start) / 1000) * (rate / (calls - burst));
   const sharing = processes > 1 ? `, ${processes} processes through ${through}` : "";
-  return [
-    `${rate}/s, burst ${burst}${sharing}`,
-    `${calls}`,
-    `×${overIdeal.toFixed(3)}`,
-    `${refused}`,
-  ];
+  const title = `${rate}/s, burst ${burst}${sharing}`;
+  return [title, `${calls}`, `×${overIdeal.toFixed(3)}`, `${refused}`];
 };
 
 /**
