@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { CommandFailure, messageOf } from "../../cli/command.js";
 import { lockFolder, makeFolder } from "../../cli/get-pulumi/cached-folder.js";
@@ -80,12 +80,13 @@ export const ensureLanguageHosts = async (
 ): Promise<string | undefined> => {
   const env = environmentOfPackages(process.env);
   const options = { ...given, env };
-  if (findHosts(cli, env).length === programs.length) return undefined;
+  const areThere = () => findHosts(cli, env).length === programs.length;
+  if (areThere()) return undefined;
   try {
     const folder = hostsFolder(ownCacheFolder(env));
     const unlock = await lockFolder(folder, { ...options, what: "the language hosts" });
     try {
-      if (existsSync(folder)) return undefined;
+      if (areThere()) return undefined;
       const note = "Building language hosts for other languages: about 2 minutes, once per user.";
       const make = (root: string) => buildGoPrograms(programs, root, { ...options, note });
       return await makeFolder(folder, make, options.progress);
