@@ -151,7 +151,10 @@ const diff = (resource: Resource, before: Resource, id: string, olds: JsonObject
   const { definition, run, identity, properties: next } = resource;
   const { properties: old } = before;
   const { serial, undeclared } = old.record;
-  assignObject(resource, { id, serial });
+  // A refresh compares, too, with the inputs of the state, and writes nothing. The program that may
+  // follow it in this process replaces, renames, or removes what it has read.
+  const isUpdate = identity !== undefined && run.decisions.declared.has(identity.key);
+  if (isUpdate) assignObject(resource, { id, serial });
   const isImported = holdsUndisclosed(old.fields);
   const isSaid = identity !== undefined && run.decisions.changed.has(identity.key);
   const same =
@@ -162,8 +165,6 @@ const diff = (resource: Resource, before: Resource, id: string, olds: JsonObject
     old.profile === next.profile;
   if (same) return { changes: false };
   if (olds.__provider === undefined) return { changes: true };
-  // A refresh compares, too, with the inputs of the state, and writes nothing.
-  const isUpdate = identity !== undefined && run.decisions.declared.has(identity.key);
   const notify = isUpdate ? run.notify : undefined;
   if (undeclared)
     notify?.(`unchanged, because not declared in the program: ${undeclared.join(", ")}`, "info");

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { JsonObject as Json } from "../../provider/kernel/json.js";
+import { authentication } from "../../provider/resources/authentication.js";
 import { channel as channelDefinition } from "../../provider/resources/channel.js";
 import { handedBack } from "../support/door.js";
 import { asBody, type Emulated, emulated, owned } from "../support/emulated.js";
@@ -150,13 +151,29 @@ test("a removed mark comes back with the next update", async () => {
 test("a new resource does not take the object of one that was renamed", async () => {
   const { id, state } = await make("Channel", kiosk());
   hub.nextRun();
-  const renamed = { ...state, owner: "shop/prod/0123456789abcdef/renamed" };
+  const owner = "shop/prod/0123456789abcdef/renamed";
+  const renamed = handedBack(
+    (await hub.of("Channel").check(state, { ...kiosk({ type: "custom.next" }), owner })).inputs,
+  );
   // The engine compares the owners, and an update renews the mark.
   expect(await hub.of("Channel").diff(id, state, renamed)).not.toEqual({ changes: false });
   await expect(make("Channel", kiosk())).rejects.toThrow(
     /the type belongs to another resource in this program: Channel "renamed".* The type of a channel must be unique/,
   );
   expect((await hub.objects("channels")).map((object) => object.id)).toEqual([id]);
+});
+
+test("a replacement after a refresh of the same run keeps an object whose mark was overwritten", async () => {
+  const login = (name: string) =>
+    owned("login", { name, basicAuth: { username: "u", password: "p" } });
+  const { id, state } = await make("Authentication", login("one"));
+  const live = await hub.service.read(authentication, id);
+  await hub.service.replace(authentication, id, { ...asBody(live), description: "by hand" });
+  hub.nextRun([{ kind: "Authentication", id, owner: String(state.owner) }]);
+  const { props } = await hub.of("Authentication").read(id, state);
+  await hub.of("Authentication").diff(id, handedBack(props), state);
+  expect((await make("Authentication", login("two"))).id).toBe(id);
+  expect(await hub.objects("authentications")).toMatchObject([{ name: "two" }]);
 });
 
 const full = () =>
