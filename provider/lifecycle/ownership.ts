@@ -242,15 +242,12 @@ export const isThisResource = (
 ): boolean =>
   held.own && owner === properties.owner && Boolean(held.isPlugins) === Boolean(run.isPlugins);
 
-/**
- * Whether a mark names this resource but belongs to another state, and so does the name: automatic
- * ones of two states are equal but for the suffix.
- */
-const hasNamesakeMark = (
-  { mark: own, name, nameOnWire }: Declared,
-  { mark, isNamed, wire }: SeenObject,
-): boolean => {
-  if (own === undefined || mark?.label !== own.label || mark.stack === own.stack) return false;
+/** Whether a mark names this resource but belongs to another state. */
+const hasNamesakeMark = ({ mark: own }: Declared, { mark }: SeenObject): boolean =>
+  own !== undefined && mark?.label === own.label && mark.stack !== own.stack;
+
+/** Whether an object has the resource's name: automatic ones of two states differ in the suffix. */
+const isNamesake = ({ name, nameOnWire }: Declared, { isNamed, wire }: SeenObject): boolean => {
   const stem = nameStem(name);
   return isNamed || (stem !== undefined && stem === nameStem(wire[nameOnWire]));
 };
@@ -403,7 +400,7 @@ const isTaken = (
     : (states?.holdersOf(definition.kind, seen.id).length ?? 0) > 0;
   if (belongsToAnother) return false;
   // Its state is lost or out of sight, or was renamed: it would be one resource's second object.
-  if (seen.addedMark) return hasNamesakeMark(declared, seen);
+  if (seen.addedMark) return hasNamesakeMark(declared, seen) && isNamesake(declared, seen);
   // No mark distinguishes this object from the one to be created: an interrupted run may have left
   // it.
   return !isMarked && seen.isNamed;

@@ -163,9 +163,10 @@ test("a new resource does not take the object of one that was renamed", async ()
   expect((await hub.objects("channels")).map((object) => object.id)).toEqual([id]);
 });
 
+const login = (name: string, ownership?: string) =>
+  owned("login", { name, basicAuth: { username: "u", password: "p" } }, ownership);
+
 test("a replacement after a refresh of the same run keeps an object whose mark was overwritten", async () => {
-  const login = (name: string) =>
-    owned("login", { name, basicAuth: { username: "u", password: "p" } });
   const { id, state } = await make("Authentication", login("one"));
   const live = await hub.service.read(authentication, id);
   await hub.service.replace(authentication, id, { ...asBody(live), description: "by hand" });
@@ -173,6 +174,14 @@ test("a replacement after a refresh of the same run keeps an object whose mark w
   const { props } = await hub.of("Authentication").read(id, state);
   await hub.of("Authentication").diff(id, handedBack(props), state);
   expect((await make("Authentication", login("two"))).id).toBe(id);
+  expect(await hub.objects("authentications")).toMatchObject([{ name: "two" }]);
+});
+
+test("a replacement of the ownership, too, keeps an object that gets another name", async () => {
+  const { id } = await make("Authentication", login("one"));
+  const renewed = "shop/prod/fedcba9876543210";
+  hub.nextRun([{ kind: "Authentication", id, owner: `${renewed}/login` }]);
+  expect((await make("Authentication", login("two", renewed))).id).toBe(id);
   expect(await hub.objects("authentications")).toMatchObject([{ name: "two" }]);
 });
 
