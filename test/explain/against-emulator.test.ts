@@ -9,12 +9,11 @@ import {
 import { startEmulator } from "../../emulator/index.js";
 import { neutralVendor } from "../../provider/definition/wire.js";
 import { isObject, type JsonObject } from "../../provider/kernel/json.js";
-import { resources } from "../../provider/resources/index.js";
 import { maySend, messageTypes } from "../../provider/resources/message-types.js";
 import { type Reply, Running } from "../emulator/running.js";
 import { callbackServer } from "../emulator-runtime/callback-server.js";
 import { conversationIn, message, messagesIn } from "../emulator-runtime/hub.js";
-import { roleOf } from "../support/forms.js";
+import { listed, roleOf } from "../support/forms.js";
 
 /** Objects by collection, as a snapshot of the emulator has them. */
 type SetUpSnapshot = Readonly<Record<string, readonly JsonObject[]>>;
@@ -226,14 +225,7 @@ const walk = async (account: ExplainedAccount): Promise<void> => {
 };
 
 const check = async (objects: SetUpSnapshot): Promise<void> => {
-  const listed = resources.flatMap((definition) =>
-    (objects[definition.collection] ?? []).map((wire) => ({
-      definition,
-      id: String(wire.id),
-      wire,
-    })),
-  );
-  const { accounts } = explain(listed, neutralVendor, "test");
+  const { accounts } = explain(listed(objects), neutralVendor, "test");
   for (const account of accounts) {
     await put(objects);
     if (account.inUse) await walk(account);

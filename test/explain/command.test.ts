@@ -9,7 +9,7 @@ import { resources } from "../../provider/resources/index.js";
 import { managedStack } from "../cli/inventory/stack-sandbox.js";
 import { run } from "../cli/session.js";
 import { withoutPace } from "../support/cli-project.js";
-import { roleOf } from "../support/forms.js";
+import { listed, roleOf } from "../support/forms.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const application = (id: string, name: string, role: string, more: JsonObject = {}) => ({
@@ -54,14 +54,7 @@ const shop = (changes: Readonly<Record<string, readonly JsonObject[]>> = {}) => 
 
 const explained = (changes?: Parameters<typeof shop>[0]) => {
   const objects: Readonly<Record<string, readonly JsonObject[]>> = shop(changes);
-  const listed = resources.flatMap((definition) =>
-    (objects[definition.collection] ?? []).map((wire) => ({
-      definition,
-      id: String(wire.id),
-      wire,
-    })),
-  );
-  return explain(listed, neutralVendor, "the account");
+  return explain(listed(objects), neutralVendor, "the account");
 };
 
 test("the table says who gets what from whom, within 80 columns", () => {

@@ -1,6 +1,7 @@
 import type { Definition } from "../../provider/definition/define.js";
 import type { JsonObject as Json } from "../../provider/kernel/json.js";
-import { resources } from "../../provider/resources/index.js";
+import { EmulatorControl } from "../support/emulator-control.js";
+import { listed } from "../support/forms.js";
 
 /** An object as the service keeps it, secrets in clear. */
 export interface LiveObject {
@@ -12,51 +13,26 @@ export interface LiveObject {
 /** Objects in the service. */
 export type Live = readonly LiveObject[];
 
-interface Snapshot {
-  readonly objects: Readonly<Record<string, readonly Json[]>>;
-}
-
 /** The service as those see it who keep it. */
-export class Console {
-  readonly #url: string;
-
-  /** @param controlUrl of the emulator */
-  constructor(controlUrl: string) {
-    this.#url = controlUrl;
-  }
-
-  async #call(method: string, path: string, body?: unknown): Promise<unknown> {
-    const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
-    const response = await fetch(this.#url + path, init);
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${text}`);
-    return text === "" ? undefined : JSON.parse(text);
-  }
-
+export class Console extends EmulatorControl {
   /** Empty, with these switches. */
   async reset(switches: Json): Promise<void> {
-    await this.#call("POST", "/reset");
-    await this.#call("PUT", "/switches", switches);
+    await this.control("POST", "/reset");
+    await this.control("PUT", "/switches", switches);
   }
 
   async live(): Promise<Live> {
-    const { objects } = (await this.#call("GET", "/snapshot")) as Snapshot;
-    return resources.flatMap((definition) =>
-      (objects[definition.collection] ?? []).map((object) => ({
-        definition,
-        id: String(object.id),
-        object,
-      })),
-    );
+    return listed(await this.collections()).map(({ wire: object, ...of }) => ({ ...of, object }));
   }
 
   /** Changes an object behind everybody's back. */
   async change(id: string, change: (object: Json) => Json): Promise<void> {
-    const snapshot = (await this.#call("GET", "/snapshot")) as Snapshot;
     const changed = (object: Json): Json =>
       object.id === id ? { ...change(object), modified: nextMoment(object.modified) } : object;
-    const objects = Object.entries(snapshot.objects).map(([name, all]) => [name, all.map(changed)]);
-    await this.#call("PUT", "/snapshot", { ...snapshot, objects: Object.fromEntries(objects) });
+    const snapshot = Object(await this.control("GET", "/snapshot"));
+    const collections: readonly [string, readonly Json[]][] = Object.entries(snapshot.objects);
+    const objects = collections.map(([name, all]) => [name, all.map(changed)]);
+    await this.control("PUT", "/snapshot", { ...snapshot, objects: Object.fromEntries(objects) });
   }
 }
 

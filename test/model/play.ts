@@ -180,7 +180,7 @@ export const playWith = async (
   const { setting = plainSetting } = scenario;
   const { secrets } = setting;
   const put = setting.put === "replace" ? "replace" : "keep";
-  const console = new Console(emulator.controlUrl);
+  const console = new Console(emulator);
   await console.reset({ secrets, put });
   const third = new ThirdParty(settings, console, emulator.advance);
   try {

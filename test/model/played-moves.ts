@@ -286,8 +286,8 @@ export const playMovesWith = async (
   history: MovingHistory,
   isWhole = false,
 ): Promise<RunEnding> => {
-  const near = new Console(stage.emulator.controlUrl);
-  const far = new Console(stage.far.controlUrl);
+  const near = new Console(stage.emulator);
+  const far = new Console(stage.far);
   await near.reset({});
   // The application that programs name is in the other account.
   await far.reset({ unknownReference: "accept" });

@@ -1,7 +1,8 @@
 import type { Definition, Field, Fields } from "../../provider/definition/define.js";
 import { holdsSecret } from "../../provider/definition/fields.js";
 import { naturalKey } from "../../provider/definition/kinds.js";
-import { isObject } from "../../provider/kernel/json.js";
+import { isObject, type JsonObject } from "../../provider/kernel/json.js";
+import { resources } from "../../provider/resources/index.js";
 
 export type Json = Record<string, unknown>;
 
@@ -118,3 +119,15 @@ export const oauth2 = {
   payload: { grant: "x" },
   accessTokenPath: "$.token",
 };
+
+/** The objects of an account, in the order in which they are set up. */
+export const listed = <Wire extends JsonObject>(
+  account: Readonly<Record<string, readonly Wire[]>>,
+) =>
+  resources.flatMap((definition) =>
+    (account[definition.collection] ?? []).map((wire) => ({
+      definition,
+      id: String(wire.id),
+      wire,
+    })),
+  );

@@ -24,6 +24,7 @@ import { createRun } from "../../../provider/lifecycle/run.js";
 import { resources } from "../../../provider/resources/index.js";
 import { kindOf } from "../../emulator/running.js";
 import { hubSettings } from "../../rehearse/hub-environment.js";
+import { listed } from "../../support/forms.js";
 import { oddCanary } from "../../support/odd-account.js";
 import {
   type RandomAccount,
@@ -126,10 +127,8 @@ const readProgram = (text: string): readonly ReadResource[] => {
 const settings = hubSettings({ CONVERSATION_PLATFORM_NAME: "acme" });
 
 const inputsOf = (account: RandomAccount) =>
-  resources.flatMap((definition) =>
-    (account[definition.collection] ?? []).map((wire) =>
-      objectInputs(definition, String(wire.id), { ...wire }, settings),
-    ),
+  listed(account).map(({ definition, id, wire }) =>
+    objectInputs(definition, id, { ...wire }, settings),
   );
 
 const names = { project: "taken", stack: "prod" };
