@@ -3,10 +3,10 @@ import { messageOf } from "../../cli/command.js";
 import { emulatorEnvironment } from "../../cli/emulator-settings.js";
 import { type OrphansOptions, runOrphans } from "../../cli/orphans/orphans.js";
 import { startEmulator } from "../../emulator/index.js";
-import type { Clock } from "../../provider/kernel/clock.js";
 import { newSerial } from "../../provider/lifecycle/ownership.js";
 import { markFor, markOf, markText } from "../../provider/lifecycle/resource.js";
 import { kindOf } from "../emulator/running.js";
+import { clockOf } from "../support/emulated.js";
 import { EmulatorControl } from "../support/emulator-control.js";
 import { roleOf } from "../support/forms.js";
 import { stackSandbox } from "./inventory/stack-sandbox.js";
@@ -353,18 +353,9 @@ test("the service is called within its rates, and long waits are announced", asy
       ...channel(`c${number}`),
     }));
   });
-  let now = 0;
-  const clock: Clock = {
-    now: () => now,
-    wall: () => now,
-    sleep: async (ms) => {
-      now += ms;
-      box.emulator.advance(ms);
-    },
-  };
   const env = { ...box.options.env, CONVERSATION_PLAN: "developer", CONVERSATION_BURST: "1" };
   const said: string[] = [];
-  await box.orphans({ env, clock, say: (text) => said.push(text) });
+  await box.orphans({ env, clock: clockOf(box.emulator), say: (text) => said.push(text) });
   const calls = await box.calls();
   expect(calls.filter((call) => call === "GET /channels 200")).toHaveLength(3);
   expect(calls.filter((call) => call.endsWith("429"))).toEqual([]);

@@ -79,7 +79,7 @@ export const settingsOf = (
   });
 
 /** Waits take no time and move the emulator's clock by as much. */
-const clockOf = (emulator: Emulator): Clock => {
+export const clockOf = (emulator: Emulator): Clock => {
   let now = 0;
   return {
     now: () => now,
