@@ -7,7 +7,7 @@ export const driftCommand = command({
   description:
     "Compare a stack's state with the service, field by field and by meaning, and list\n" +
     "the account's other objects. The command only reads: lists, states, and the objects\n" +
-    "that their lists show otherwise. Run it in the Pulumi project folder.",
+    "that their lists lack or show otherwise. Run it in the Pulumi project folder.",
   details: `
 What counts as drift:
   changed    a declared field has a different meaning in the service

@@ -107,6 +107,8 @@ interface ComparedObject {
   readonly changedSince?: string;
   /** Whether a run of this stack began something on it without reporting the result. */
   readonly isInterrupted: boolean;
+  /** Whether the account no longer has it. A kind that could not be read whole proves nothing. */
+  readonly isGone: boolean;
 }
 
 /**
@@ -132,11 +134,15 @@ const isIgnored = (path: string, { ignoreChanges }: StateResource): boolean => {
 
 /**
  * Compares a resource of the stack with its object. Reads nothing but what the lists have shown, if
- * they show whole objects. Secrets are not compared: they are as the state has them.
+ * they show whole objects; only the object itself proves that it is gone, as a list may be behind.
+ * Secrets are not compared: they are as the state has them.
+ *
+ * @param isElsewhere whether its account is known to lack all objects of the stack
  */
 const compareObject = async (
   item: InventoryItem,
   { document, runIn }: Inventory,
+  isElsewhere: boolean,
 ): Promise<ComparedObject> => {
   const { definition, id, live, resource } = item;
   const values = openedValues(resource?.outputs);
@@ -144,9 +150,11 @@ const compareObject = async (
   const isInterrupted =
     Array.isArray(resource?.initErrors) ||
     pendingOperations(document).some((operation) => operation.resource.urn === resource?.urn);
-  const known = { item, before, isInterrupted };
-  if (!live || !resource) return { ...known, changes: [] };
-  const { props } = await lifecycle(definition, runIn(accountIn(resource))).read(id, values);
+  const known = { item, before, isInterrupted, changes: [], isGone: isElsewhere };
+  if (!resource || isElsewhere || !(live || isRead(item))) return known;
+  const run = runIn(accountIn(resource));
+  const { id: found, props } = await lifecycle(definition, run).read(id, values);
+  if (found === "") return { ...known, isGone: true };
   const now = propertiesIn(openedValues(props));
   const shown = veiledIn(
     [resource.inputs, resource.outputs].flatMap((each = {}) => sealedFields(definition, each)),
@@ -164,6 +172,28 @@ const compareObject = async (
       })),
     ...(modified && modified !== before.record.modified ? { changedSince: modified } : {}),
   };
+};
+
+/**
+ * Compares all objects of the stack. If an account lists none of them, it is probably another one:
+ * then its first object speaks for all, so that a large stack does not cost a call for each.
+ */
+const compareObjects = async (inventory: Inventory): Promise<readonly ComparedObject[]> => {
+  const managed = inventory.items.filter(({ standing }) => standing === "managed");
+  const compared = [...Map.groupBy(managed, ({ account }) => account).values()].map(
+    async (items) => {
+      const first = items.some(({ live }) => live) ? undefined : items.find(isRead);
+      const probe = first && (await compareObject(first, inventory, false));
+      return Promise.all(
+        items.map((item) =>
+          probe && item === first
+            ? probe
+            : compareObject(item, inventory, probe?.isGone === true && isRead(item)),
+        ),
+      );
+    },
+  );
+  return (await Promise.all(compared)).flat();
 };
 
 const shownManaged = ({ item: { definition, name, id, resource } }: ComparedObject) => ({
@@ -200,11 +230,15 @@ const findChanged = (
       who: findChanger(object, inventory),
     }));
 
-/** What the account no longer has. A kind that could not be read whole proves nothing. */
+/** What the account no longer has. */
 const findDeleted = (objects: readonly ComparedObject[]): DriftResult["deleted"] => {
-  const holding = new Set(objects.flatMap(({ item }) => (item.live ? [item.account] : [])));
+  const holding = new Set(
+    objects.flatMap(({ item, isGone }) =>
+      !isGone && (item.live || isRead(item)) ? [item.account] : [],
+    ),
+  );
   return objects
-    .filter(({ item }) => !item.live && isRead(item))
+    .filter(({ isGone }) => isGone)
     .map((object) => {
       const { account } = object.item;
       // Its settings may lead to another account, as a state does not say where its objects were made.
@@ -269,12 +303,8 @@ export const driftIn = async (
   inventory: Inventory,
   { managedOnly, ...asked }: AskedStack & Pick<DriftOptions, "managedOnly">,
 ): Promise<DriftResult> => {
-  const { names, items, accounts, consistent, unread } = inventory;
-  const objects = await Promise.all(
-    items
-      .filter(({ standing }) => standing === "managed")
-      .map((item) => compareObject(item, inventory)),
-  );
+  const { names, accounts, consistent, unread } = inventory;
+  const objects = await compareObjects(inventory);
   const changed = findChanged(objects, inventory);
   const deleted = findDeleted(objects);
   const { begun, ...beside } = managedOnly

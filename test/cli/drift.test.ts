@@ -246,6 +246,24 @@ test("an account that has nothing of the stack is not said to have lost it by so
   expect(report).toContain(`the account at ${other.settings.baseUrl} has none of the`);
   expect(report).toContain("If the settings point to another service, correct baseUrl");
   expect(report).not.toMatch(/someone else|restore the program's values/);
+  // One object proves it for all.
+  const read = (await other.control.log()).filter(({ template }) => template === "/channels/{id}");
+  expect(read).toHaveLength(1);
+});
+
+test("an object that its list does not show yet is not gone", async () => {
+  const stack = await managedStack();
+  const web = { type: "custom.web", displayName: "Web", icon: "aVZC" };
+  await stack.up("Channel", "desk", { ...web, type: "custom.desk" });
+  const id = await stack.up("Channel", "web", web);
+  const behind = { on: "GET /channels", kind: "stale-list", ms: 600_000, times: 9 };
+  await stack.control.faults(behind);
+  expect(await stack.drift()).toMatchObject({ drift: false, changed: [], deleted: [] });
+  await stack.control.byHand("DELETE", `/channels/${id}`);
+  expect(await stack.drift()).toMatchObject({
+    ...{ drift: true, changed: [] },
+    deleted: [{ id, who: expect.stringMatching(/^someone else/) }],
+  });
 });
 
 test("a kind that may not be listed is named with the reason, and no object of it counts as gone", async () => {
