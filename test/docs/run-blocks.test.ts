@@ -91,7 +91,7 @@ const modules: Names = {
 
 /** Runs code with names that its reader has; gives what it exports. */
 const run = async (code: string, given: Names = {}): Promise<Names> => {
-  const compilerOptions = { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ESNext };
+  const compilerOptions = { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 };
   const { outputText } = ts.transpileModule(code, { compilerOptions });
   const exports = {};
   const require = (name: string) => ({ ...Object(modules[name]), ...given });

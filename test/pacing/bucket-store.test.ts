@@ -93,6 +93,9 @@ test("a clock that starts anew with the machine, behind what is stored, hardly d
   expect(await secondsOf(1, 10)).toBeLessThanOrEqual(2.1);
 });
 
+/** Before Node.js 24, rates are not shared by a file. */
+const testShared = test.runIf(Number.parseInt(process.versions.node, 10) >= 24);
+
 const shared = (notices: string[], clock = new JumpingClock()) =>
   sharedBuckets({
     clock,
@@ -100,7 +103,7 @@ const shared = (notices: string[], clock = new JumpingClock()) =>
     onNotice: (text) => notices.push(text),
   });
 
-test("a locked file is replaced by a local bucket, said once, and used again later", async () => {
+testShared("a locked file is replaced by a local bucket, said once, and used again later", async () => {
   const notices: string[] = [];
   const clock = new JumpingClock();
   const store = shared(notices, clock);
@@ -117,7 +120,7 @@ test("a locked file is replaced by a local bucket, said once, and used again lat
   await store.close();
 });
 
-test.each([
+testShared.each([
   ["its folder is a file", () => writeFileSync(join(folder, "pulumi-conversation"), "")],
   ["a folder has its name", () => mkdirSync(path(), { recursive: true })],
   [

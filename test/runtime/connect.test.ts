@@ -111,9 +111,10 @@ test("calls keep to the plan by default, and share its rates with other processe
   await live.client.messages.end("c-1", "customer");
   // 5 per second: specification §8.2.
   expect(performance.now() - before).toBeGreaterThanOrEqual(150);
-  expect(readdirSync(folder, { recursive: true })).toContain(
-    join("pulumi-conversation", "buckets.sqlite"),
-  );
+  // Before Node.js 24, they are shared within a process alone.
+  const isShared = Number.parseInt(process.versions.node, 10) >= 24;
+  const path = join("pulumi-conversation", "buckets.sqlite");
+  expect(readdirSync(folder, { recursive: true }).includes(path)).toBe(isShared);
 });
 
 test("a running emulator is enough to connect to it, and its calls go at once", async () => {
