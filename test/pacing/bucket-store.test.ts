@@ -94,7 +94,7 @@ test("a clock that starts anew with the machine, behind what is stored, hardly d
 });
 
 /** Before Node.js 24, rates are not shared by a file. */
-const testShared = test.runIf(Number.parseInt(process.versions.node, 10) >= 24);
+const testFile = test.runIf(Number.parseInt(process.versions.node, 10) >= 24);
 
 const shared = (notices: string[], clock = new JumpingClock()) =>
   sharedBuckets({
@@ -103,24 +103,29 @@ const shared = (notices: string[], clock = new JumpingClock()) =>
     onNotice: (text) => notices.push(text),
   });
 
-testShared("a locked file is replaced by a local bucket, said once, and used again later", async () => {
-  const notices: string[] = [];
-  const clock = new JumpingClock();
-  const store = shared(notices, clock);
-  for (let times = 0; times < 5; times += 1) await counted(store);
-  const other = new DatabaseSync(path());
-  other.exec("BEGIN IMMEDIATE");
-  expect(await counted(store)).toBe(0);
-  expect(await counted(store)).toBe(1);
-  other.exec("ROLLBACK");
-  clock.time += 10_000;
-  expect(await counted(store)).toBe(5);
-  expect(notices).toEqual([expect.stringContaining("are not shared with other processes for now")]);
-  other.close();
-  await store.close();
-});
+testFile(
+  "a locked file is replaced by a local bucket, said once, and used again later",
+  async () => {
+    const notices: string[] = [];
+    const clock = new JumpingClock();
+    const store = shared(notices, clock);
+    for (let times = 0; times < 5; times += 1) await counted(store);
+    const other = new DatabaseSync(path());
+    other.exec("BEGIN IMMEDIATE");
+    expect(await counted(store)).toBe(0);
+    expect(await counted(store)).toBe(1);
+    other.exec("ROLLBACK");
+    clock.time += 10_000;
+    expect(await counted(store)).toBe(5);
+    expect(notices).toEqual([
+      expect.stringContaining("are not shared with other processes for now"),
+    ]);
+    other.close();
+    await store.close();
+  },
+);
 
-testShared.each([
+testFile.each([
   ["its folder is a file", () => writeFileSync(join(folder, "pulumi-conversation"), "")],
   ["a folder has its name", () => mkdirSync(path(), { recursive: true })],
   [
