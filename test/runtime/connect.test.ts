@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startEmulator } from "../../emulator/index.js";
@@ -114,7 +114,7 @@ test("calls keep to the plan by default, and share its rates with other processe
   // Before Node.js 24, they are shared within a process alone.
   const isShared = Number.parseInt(process.versions.node, 10) >= 24;
   const path = join("pulumi-conversation", "buckets.sqlite");
-  expect(readdirSync(folder, { recursive: true }).includes(path)).toBe(isShared);
+  expect(existsSync(join(folder, path))).toBe(isShared);
 });
 
 test("a running emulator is enough to connect to it, and its calls go at once", async () => {
