@@ -113,6 +113,28 @@ const findMarked = async (
   }
 };
 
+/**
+ * The paths of values that are unknown although this is no preview, such as an output of another stack
+ * that `up --target` left without a value: the engine would leave them out. Undefined if there are none.
+ */
+const findUnknown = async (values: unknown): Promise<readonly string[] | undefined> => {
+  const paths = await findUnknownBelow(values, "").catch(() => []);
+  return paths.length > 0 ? paths : undefined;
+};
+
+const findUnknownBelow = async (value: unknown, path: string): Promise<readonly string[]> => {
+  if (pulumi.Output.isInstance(value)) {
+    const isKnown: unknown = await Reflect.get(pulumi.output(value), "isKnown");
+    return isKnown === false ? [path] : [];
+  }
+  if (typeof value !== "object" || value === null || pulumi.Resource.isInstance(value)) return [];
+  const below = Object.entries(value).map(([name, member]) => {
+    const step = Array.isArray(value) ? `[${name}]` : path && `.${name}`;
+    return findUnknownBelow(member, path + (step || name));
+  });
+  return (await Promise.all(below)).flat();
+};
+
 const kind = "Ownership";
 
 /**
@@ -251,6 +273,9 @@ const collectProps = (
     ...(isNamed ? {} : automaticName(key, kind, name, owner)),
     // Every property costs an output with four stack traces.
     ...(isKnownLater(values) ? { markedSecrets: findMarked(fields, values) } : {}),
+    ...(isKnownLater(values) && !pulumi.runtime.isDryRun()
+      ? { unknownPaths: findUnknown(values) }
+      : {}),
     owner,
     // The owner is unknown in the stack's first preview.
     logicalName: typeof parents === "string" ? parents + name : parents.apply((of) => of + name),

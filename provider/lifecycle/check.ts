@@ -9,7 +9,7 @@ import {
 import { sameFields } from "../definition/meaning.js";
 import { fieldViolations, type Violation } from "../definition/violations.js";
 import { ConversationError, isConversationError } from "../kernel/errors.js";
-import type { JsonObject } from "../kernel/json.js";
+import { filledTexts, type JsonObject } from "../kernel/json.js";
 import { isId } from "../kernel/object-id.js";
 import {
   environmentSecretsIn,
@@ -84,6 +84,7 @@ const check = async (
   if (isChanged) warnOfMissingSecrets(resource);
   const reasons = [
     ...addedMembers.filter((name) => (news[name] ?? null) !== null).map(setByService),
+    ...(filledTexts(news.unknownPaths) ?? []).map(hasNoValue),
     ...findNamesake(resource),
     ...findViolations(resource, news, old),
     ...(settings ? settings.reasons : []),
@@ -281,6 +282,9 @@ const isProfile = (profile: unknown): boolean =>
 
 const setByService = (name: string): string =>
   `${name} is set by the service. To take over an existing object, set adopt to its ID`;
+
+const hasNoValue = (path: string): string =>
+  `${path} has no value: it is an output of another stack that "up --target" left unknown. Run up there first`;
 
 /** The options that every resource takes besides the fields of its kind. */
 const optionViolations = ({ adopt, eraseHidden, profile }: JsonObject): readonly Violation[] => {

@@ -73,7 +73,7 @@ export interface ObjectRecord {
 
 /** What is no field of a kind: options, records, and what only the check or the engine uses. */
 const reserved: ReadonlySet<string> = new Set([
-  ...["owner", "logicalName", "adopt", "markedSecrets", "profile", "eraseHidden"],
+  ...["owner", "logicalName", "adopt", "markedSecrets", "unknownPaths", "profile", "eraseHidden"],
   ...["serial", "created", "modified", "undeclared"],
   ...["id", "__provider", "autoName", "imported"],
 ]);

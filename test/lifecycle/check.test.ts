@@ -85,6 +85,14 @@ test.each<[string, Json, RegExp]>([
   expect(await hub.calls()).toEqual([]);
 });
 
+test("a value that is unknown in a real run is refused, not left out", async () => {
+  const { inputs } = (await oneOfEach(steps)).get("Channel") as MadeKind;
+  const { displayName: _, ...others } = inputs;
+  expect(await reasonsOf("Channel", { ...others, unknownPaths: ["displayName"] })).toContain(
+    'displayName has no value: it is an output of another stack that "up --target" left unknown',
+  );
+});
+
 test("a policy may give what a program may, and moves no object to another account", async () => {
   const given = await steps.checked("Authentication", owned("auth", { name: "auth", oauth2 }));
   const { id } = await hub.of("Authentication").create({ ...given, oauth2 });

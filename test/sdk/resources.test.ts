@@ -108,6 +108,16 @@ test("a preview knows the ID that get reads, also with an engine that does not r
   expect(await valueIn(sdk.Account.get("shop", "a-1").id)).toBe("a-1");
 });
 
+test("an argument that has no value, although this is no preview, is named", async () => {
+  const authentication = pulumi.output(pulumi.unknown).apply(String);
+  const { basicAuth, ...bots } = party("bot");
+  const roles = [{ name: "custom_bot", version: "v3", ...bots, authentication }] as const;
+  const bot = new sdk.ClientApplication("unknown", { description: pulumi.output("d"), roles });
+  await valueIn(bot.urn);
+  expect(named("unknown").inputs.unknownPaths).toEqual(["roles[0].authentication"]);
+  expect(named("unknown").inputs.description).toBe("d");
+});
+
 test("the arguments of a program are left as they are", async () => {
   const args = { type: "custom.x", displayName: "X", icon: "aa" };
   new sdk.Channel("first", args);
