@@ -114,8 +114,8 @@ const findMarked = async (
 };
 
 /**
- * The paths of values that are unknown although this is no preview, such as an output of another stack
- * that `up --target` left without a value: the engine would leave them out. Undefined if there are none.
+ * The paths of values that are unknown although this is no preview, because `up --target` skipped
+ * what they come from, perhaps in another stack: the engine would leave them out. Undefined if there are none.
  */
 const findUnknown = async (values: unknown): Promise<readonly string[] | undefined> => {
   const paths = await findUnknownBelow(values, "").catch(() => []);
@@ -127,6 +127,7 @@ const findUnknownBelow = async (value: unknown, path: string): Promise<readonly 
     const isKnown: unknown = await Reflect.get(pulumi.output(value), "isKnown");
     return isKnown === false ? [path] : [];
   }
+  if (value instanceof Promise) return findUnknownBelow(await value, path);
   if (typeof value !== "object" || value === null || pulumi.Resource.isInstance(value)) return [];
   const below = Object.entries(value).map(([name, member]) => {
     const step = Array.isArray(value) ? `[${name}]` : path && `.${name}`;
@@ -266,16 +267,15 @@ const collectProps = (
   const { key, isAutomatic } = namingOf(definition);
   const values = objectOf(Object.keys(fields).map((key) => [key, args[key]]));
   const isNamed = !isAutomatic || (args[key] !== undefined && args[key] !== null);
+  const isLater = isKnownLater(values);
   return {
     ...empty,
     ...objectOf(Object.entries(args).map(([key, value]) => [key, withIds(value)])),
     ...adopted,
     ...(isNamed ? {} : automaticName(key, kind, name, owner)),
     // Every property costs an output with four stack traces.
-    ...(isKnownLater(values) ? { markedSecrets: findMarked(fields, values) } : {}),
-    ...(isKnownLater(values) && !pulumi.runtime.isDryRun()
-      ? { unknownPaths: findUnknown(values) }
-      : {}),
+    ...(isLater ? { markedSecrets: findMarked(fields, values) } : {}),
+    ...(isLater && !pulumi.runtime.isDryRun() ? { unknownPaths: findUnknown(values) } : {}),
     owner,
     // The owner is unknown in the stack's first preview.
     logicalName: typeof parents === "string" ? parents + name : parents.apply((of) => of + name),

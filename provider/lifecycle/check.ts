@@ -284,7 +284,7 @@ const setByService = (name: string): string =>
   `${name} is set by the service. To take over an existing object, set adopt to its ID`;
 
 const hasNoValue = (path: string): string =>
-  `${path} has no value: it is an output of another stack that "up --target" left unknown. Run up there first`;
+  `${path} has no value: it comes from a resource that "up --target" skipped, here or in another stack. Run up without --target there first`;
 
 /** The options that every resource takes besides the fields of its kind. */
 const optionViolations = ({ adopt, eraseHidden, profile }: JsonObject): readonly Violation[] => {

@@ -89,7 +89,7 @@ test("a value that is unknown in a real run is refused, not left out", async () 
   const { inputs } = (await oneOfEach(steps)).get("Channel") as MadeKind;
   const { displayName: _, ...others } = inputs;
   expect(await reasonsOf("Channel", { ...others, unknownPaths: ["displayName"] })).toContain(
-    'displayName has no value: it is an output of another stack that "up --target" left unknown',
+    'displayName has no value: it comes from a resource that "up --target" skipped, here or in another stack',
   );
 });
 

@@ -111,7 +111,8 @@ test("a preview knows the ID that get reads, also with an engine that does not r
 test("an argument that has no value, although this is no preview, is named", async () => {
   const authentication = pulumi.output(pulumi.unknown).apply(String);
   const { basicAuth, ...bots } = party("bot");
-  const roles = [{ name: "custom_bot", version: "v3", ...bots, authentication }] as const;
+  const role = { name: "custom_bot", version: "v3", ...bots, authentication } as const;
+  const roles = Promise.resolve([role]);
   const bot = new sdk.ClientApplication("unknown", { description: pulumi.output("d"), roles });
   await valueIn(bot.urn);
   expect(named("unknown").inputs.unknownPaths).toEqual(["roles[0].authentication"]);
