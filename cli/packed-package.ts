@@ -11,6 +11,7 @@ import { shellWord } from "./terminal/columns.js";
 
 /** Where npm gets this package for a new project that must not take it from the registry. */
 export interface PackedPackage {
+  /** The dependency in the project's package.json. */
   readonly dependency: string;
   /** Arguments of npm that put the package into the folder of the project. */
   readonly pack: readonly string[];

@@ -182,6 +182,7 @@ export interface ProgramPlan {
   readonly find: (kind: string, id: string) => PlannedResource | undefined;
 }
 
+/** Why this program does not declare an existing object. */
 const obstacle = ({ mark, problem }: ObjectInputs): string | undefined =>
   mark ? `the object carries a stack's mark: ${mark.label}` : problem;
 

@@ -63,6 +63,7 @@ export interface OpenStack {
    * this one's cannot be read
    */
   readonly readStates: (scope: StateScope) => Promise<StackStates>;
+  /** Reads the configuration of the stack once. */
   readonly readConfig: () => Promise<StackConfig>;
   /**
    * The settings for the service of this stack.

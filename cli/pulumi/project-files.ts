@@ -70,6 +70,7 @@ export interface StackConfig {
   readonly entries: ReadonlyMap<string, ConfigEntry>;
   /** Source of settings: the environment, then this configuration. */
   readonly source: SettingSource;
+  /** The reason why there is no configuration to read. */
   readonly absent?: string;
   /** The reason why the configuration could not be read. */
   readonly unread?: string;

@@ -22,6 +22,7 @@ import type { PendingOperation, StackExport, StateResource } from "./stack-docum
 
 const kindOf = ({ type }: StateResource): string | undefined => kindOfToken(type);
 
+/** The ownership that a provider of the plugin has made. */
 const madeBy = (resource: StateResource): string | undefined =>
   resource.type === providerToken ? textAt(resource.inputs, "ownership") : undefined;
 

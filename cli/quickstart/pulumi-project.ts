@@ -31,6 +31,7 @@ const projectState = (root: string, state: string, name: ProjectName) => {
   const locks = join(state, ".pulumi", "locks", "organization", name, STACK);
   return {
     name,
+    /** Folder of the project file in the checkout. */
     source: join(root, PROJECTS[name]),
     /** Folder with a copy of the project file, for commands that write beside it. */
     folder,

@@ -40,6 +40,7 @@ interface KnownObject {
   readonly body: JsonObject;
 }
 
+/** The objects of one account as the stack's state has them. */
 const knownObjects = (
   document: StackExport,
   { settings, names }: RehearsedAccount,

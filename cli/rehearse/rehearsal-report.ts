@@ -7,6 +7,7 @@ import type { NamedObject, Refusal, Rehearsal, RehearsedStep } from "./rehearsal
 
 /** More names of one group are counted, not shown; `--json` has them all. */
 const mostNames = 3;
+/** More refusals are counted, not shown. */
 const mostRefusals = 3;
 /** More groups are counted, not shown. */
 const mostGroups = 15;

@@ -1,6 +1,6 @@
 import { codeSpan, foldedLines, markdownTable, wrapped } from "./columns.js";
 
-/** Lines of text that belong together. */
+/** Lines of text that belong together, within 80 columns. */
 export type Block = readonly string[];
 
 /** The text of a report: its blocks, with an empty line between two of them. */

@@ -47,6 +47,7 @@ const message = z.object({
 });
 
 export type StoredConversation = Readonly<z.infer<typeof conversation>>;
+/** A message in the store. */
 export type StoredMessage = Readonly<z.infer<typeof message>>;
 export type StoredStatus = NonNullable<StoredMessage["status"]>;
 

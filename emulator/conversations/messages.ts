@@ -21,6 +21,7 @@ import type { StoredObject } from "../objects/objects.js";
 import { checkFields, oneOf, ValidationErrors, vendorWord } from "../objects/validate.js";
 import type { Switches } from "../service/switches.js";
 
+/** The message types of the specification that a sender of this kind may send. */
 export const messageTypesOf = (sender: SenderKind): readonly string[] =>
   messageTypes.filter((type) => maySend(sender, type));
 

@@ -215,6 +215,7 @@ const checkNames = (
     if (!isKnown(name)) errors.at(name.slice(0, 100)).report("unknown");
 };
 
+/** Returns fields by their names in the service's JSON. */
 export const fieldsInJson = (fields: Fields): ReadonlyMap<string, Field> =>
   new Map(Object.entries(fields).map(([name, field]) => [field.wire ?? name, field]));
 

@@ -143,6 +143,7 @@ const formTables = ({ switches }: EmulatedService) => ({
 const nothingShown = {
   /** From the previous look: parts that have not changed since are absent. */
   cursor: "",
+  /** The ID of a conversation. */
   conversation: "",
   /** An object, such as `channels/<id>`. */
   object: "",

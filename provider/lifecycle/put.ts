@@ -117,6 +117,7 @@ export interface PutPlan {
   readonly isMarked: boolean;
   /** What a program wrote last, in its terms; empty if it was never written. */
   readonly prior: JsonObject;
+  /** Undeclared members that the PUT keeps. */
   readonly undeclared: readonly string[];
   /** Undeclared members that the service hides and that the PUT would erase. */
   readonly hidden: readonly string[];

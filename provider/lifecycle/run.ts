@@ -117,6 +117,7 @@ export interface UnclearPost {
 
 /** The resources that the program declares, their objects, and the names that they use. */
 export class Decisions {
+  /** Resources that the program declares, by resource key. */
   readonly declared = new Map<string, ResourceIdentity>();
   /** The profiles of resources that the program declares. */
   readonly profiles = new Set<string | undefined>();

@@ -21,6 +21,7 @@ export interface Holding {
   readonly serial?: string;
   /** Whether the resource belongs to the requested stack. */
   readonly own: boolean;
+  /** Present if the resource is one of the plugin, and not a dynamic one. */
   readonly isPlugins?: true;
   /** Present if another resource has replaced this one, which will be deleted. */
   readonly leaving?: true;

@@ -15,6 +15,7 @@ const workflows = readdirSync(join(root, folder)).map((name) => join(folder, nam
 /** The one of new projects, too. */
 const every = [...workflows, join("examples/new-project", folder, "conversation.yml")];
 
+/** The YAML reader that Pulumi's SDK brings. */
 const sdk = dirname(createRequire(__filename).resolve("@pulumi/pulumi/package.json"));
 const yaml: { readonly load: (text: string) => unknown } = createRequire(join(sdk, "x"))("js-yaml");
 
