@@ -5,7 +5,6 @@ import {
   exitsOf,
   messageOf,
   type OptionSpec,
-  type OptionTable,
   optionName,
   type Session,
 } from "./command.js";
@@ -34,16 +33,6 @@ const parserOf = (key: string, spec: OptionSpec<unknown>): Option => {
   return option;
 };
 
-const withOptions = (
-  command: Command,
-  table: OptionTable,
-  { excludes = {} }: CommandSpec,
-): Command => {
-  for (const [key, spec] of Object.entries(table))
-    command.addOption(parserOf(key, spec).conflicts([...(excludes[key] ?? [])]));
-  return command;
-};
-
 /** What follows the options in the help: explanations and exit codes. */
 const endOfHelp = (spec: CommandSpec): string => {
   const codes = Object.entries(exitsOf(spec)).map(([code, meaning]) => `${code} ${meaning}`);
@@ -57,7 +46,7 @@ const endOfHelp = (spec: CommandSpec): string => {
 };
 
 export const addCommand = (program: Command, spec: CommandSpec, session: Session): void => {
-  const { name, summary, description, words = [], options } = spec;
+  const { name, summary, description, words = [], options, excludes = {} } = spec;
   const { jsonDoc: doc = "Print one JSON object; help <command> --json shows its schema." } = spec;
   const command = program
     .command(name)
@@ -65,7 +54,9 @@ export const addCommand = (program: Command, spec: CommandSpec, session: Session
     .description(description)
     .addHelpText("after", endOfHelp(spec));
   for (const { value, doc } of words) command.argument(value, doc);
-  withOptions(command, { ...options, json: { doc } }, spec).action(async () => {
+  for (const [key, option] of Object.entries({ ...options, json: { doc } }))
+    command.addOption(parserOf(key, option).conflicts([...(excludes[key] ?? [])]));
+  command.action(async () => {
     const { json, ...others }: Readonly<Record<string, unknown>> = command.opts();
     const result = await spec.work(
       json === true ? { ...others, json } : others,

@@ -115,7 +115,8 @@ const findMarked = async (
 
 /**
  * The paths of values that are unknown although this is no preview, because `up --target` skipped
- * what they come from, perhaps in another stack: the engine would leave them out. Undefined if there are none.
+ * what they come from, perhaps in another stack: the engine would leave them out. Undefined if there
+ * are none.
  */
 const findUnknown = async (values: unknown): Promise<readonly string[] | undefined> => {
   const paths = await findUnknownBelow(values, "").catch(() => []);
