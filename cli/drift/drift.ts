@@ -331,7 +331,7 @@ interface DriftOptions extends StackOptions, StackAccountOptions {
 
 /**
  * Compares a stack with the service: what its state has with what is live, and lists what else
- * exists. Reads states, lists, and the objects that these show otherwise; changes nothing.
+ * exists. Reads states, lists, and the objects that these lack or show otherwise; changes nothing.
  *
  * @throws CommandFailure if the state cannot be read; ConversationError if nothing of the service can
  */
