@@ -9,7 +9,7 @@ import {
   stackMark,
   stackOfLabel,
 } from "../../provider/lifecycle/resource.js";
-import { type AskedStack, sameStackCommand } from "../command.js";
+import { type AskedStack, messageOf, sameStackCommand } from "../command.js";
 import {
   type Inventory,
   type InventoryItem,
@@ -17,6 +17,7 @@ import {
   withInventory,
 } from "../inventory/inventory.js";
 import { openStack, type StackOptions } from "../inventory/open-stack.js";
+import { unreadKinds } from "../inventory/read-account.js";
 import { accountsIn, type StackAccountOptions } from "../inventory/stack-accounts.js";
 import {
   accountIn,
@@ -88,7 +89,7 @@ export const driftSchema = z.strictObject({
   otherStacks: z.array(otherStacksSchema),
   unread: z
     .array(z.strictObject({ kind: z.string(), problem: z.string() }))
-    .describe("Kinds that the command could not read completely, with the reason for each"),
+    .describe("Kinds of which the command could not read everything, with the reason for each"),
   compared: z.int().min(0).describe("Number of compared stack resources"),
   notes: z.array(z.string()),
 });
@@ -109,6 +110,8 @@ interface ComparedObject {
   readonly isInterrupted: boolean;
   /** Whether the account no longer has it. A kind that could not be read whole proves nothing. */
   readonly isGone: boolean;
+  /** Why the object itself could not be read, if it had to be. */
+  readonly problem?: string;
 }
 
 /**
@@ -153,7 +156,9 @@ const compareObject = async (
   const known = { item, before, isInterrupted, changes: [], isGone: isElsewhere };
   if (!resource || isElsewhere || !(live || isRead(item))) return known;
   const run = runIn(accountIn(resource));
-  const { id: found, props } = await lifecycle(definition, run).read(id, values);
+  const answer = await lifecycle(definition, run).read(id, values).catch(messageOf);
+  if (typeof answer === "string") return { ...known, problem: answer };
+  const { id: found, props } = answer;
   if (found === "") return { ...known, isGone: true };
   const now = propertiesIn(openedValues(props));
   const shown = veiledIn(
@@ -296,15 +301,18 @@ const notesOf = (
         `${definition.kind} "${name}" changed at ${changedSince}, but not in a compared field: one that the program declares, does not ignore, and that is no secret.`,
     ),
     ...gaps,
+    ...objects.flatMap(({ problem }) => problem ?? []),
   ];
 };
 
 export const driftIn = async (
   inventory: Inventory,
-  { managedOnly, ...asked }: AskedStack & Pick<DriftOptions, "managedOnly">,
+  { managedOnly, signal, ...asked }: AskedStack & Pick<DriftOptions, "managedOnly" | "signal">,
 ): Promise<DriftResult> => {
   const { names, accounts, consistent, unread } = inventory;
   const objects = await compareObjects(inventory);
+  // What an interruption keeps from being read is no part of a report.
+  signal?.throwIfAborted();
   const changed = findChanged(objects, inventory);
   const deleted = findDeleted(objects);
   const { begun, ...beside } = managedOnly
@@ -318,8 +326,8 @@ export const driftIn = async (
     changed,
     deleted,
     ...beside,
-    unread,
-    compared: objects.filter(({ item }) => item.live || isRead(item)).length,
+    unread: [...unread, ...unreadKinds(objects.map(({ item, problem }) => ({ ...item, problem })))],
+    compared: objects.filter(({ item, problem }) => !problem && (item.live || isRead(item))).length,
     notes: notesOf(objects, begun, inventory, asked),
   };
 };

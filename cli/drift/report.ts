@@ -36,7 +36,8 @@ const driftSummary = (result: DriftResult): string => {
     ...(deleted.length > 0 ? [`${deleted.length} not found`] : []),
     ...(unmanaged.length > 0 ? [`${unmanaged.length} in no stack`] : []),
   ];
-  const missing = unread.length > 0 ? `; ${withCount(unread.length, "kind")} unreadable` : "";
+  const kinds = new Set(unread.map(({ kind }) => kind)).size;
+  const missing = kinds > 0 ? `; ${withCount(kinds, "kind")} read incompletely` : "";
   return found.length === 0
     ? `No drift: ${of}${missing}.`
     : `Drift: ${found.join(", ")}; ${of}${missing}.`;

@@ -266,6 +266,20 @@ test("an object that its list does not show yet is not gone", async () => {
   });
 });
 
+test("an object that cannot be read is named with the reason, beside what is found of the others", async () => {
+  const stack = await managedStack();
+  const web = { type: "custom.web", displayName: "Web", icon: "aVZC" };
+  const id = await stack.up("Channel", "web", web);
+  await stack.up("Channel", "desk", { ...web, type: "custom.desk" });
+  const behind = { on: "GET /channels", kind: "stale-list", ms: 600_000, times: 9 };
+  const refused = { on: "GET /channels/{id}", kind: "status", status: 403, times: 1 };
+  for (const fault of [behind, refused]) await stack.control.faults(fault);
+  const found = await stack.drift();
+  expect(found).toMatchObject({ drift: false, deleted: [], compared: 1 });
+  expect(found.unread).toEqual([{ kind: "Channel", problem: expect.stringContaining(id) }]);
+  expect(found.notes).toContain(found.unread[0]?.problem);
+});
+
 test("a kind that may not be listed is named with the reason, and no object of it counts as gone", async () => {
   const stack = await managedStack();
   await stack.up("Channel", "web", { type: "custom.web", displayName: "Web", icon: "aVZC" });
