@@ -4,6 +4,7 @@
 # leaves its connection to the ended engine open and trying. If a later engine gets the same port, the SDK's first call
 # fails at once for it. Some such runs fail; in others, the error is passed over as the end of an engine would be, and
 # the program, which never ran, counts as an empty one: everything is deleted, and the run succeeds.
+# Closing both clients of a program after its run (`pulumi.runtime.getEngine`, `getMonitor`) prevents it.
 # Ports repeat after thousands of runs; a network of its own (`unshare`, `ip`) with 120 of them makes it some seconds.
 . "$(dirname "$0")/common.bash"
 use_sdk 3.276.0

@@ -20,6 +20,7 @@ import {
   writtenOnce,
 } from "../../cli/pulumi/pulumi-cli.js";
 import type { Emulator, EmulatorOptions } from "../../emulator/index.js";
+import { isObject } from "../../provider/kernel/json.js";
 import { describeSettings, settingNames } from "../../provider/service/settings.js";
 import type { ConversationClient } from "../runtime/connect.js";
 import type { CallbackHandlers } from "./callback-server.js";
@@ -218,13 +219,11 @@ const readDiagnostics = (printed: string): string => {
  * leaves a rejection that nobody handles, for which test runners fail tests that have nothing to do
  * with it.
  *
- * @param begun called when Pulumi begins the program
  * @param failed called with what the program threw
  */
 const guardedProgram =
-  (program: PulumiFn, begun: () => void, failed: (error: unknown) => void): PulumiFn =>
+  (program: PulumiFn, failed: (error: unknown) => void): PulumiFn =>
   async () => {
-    begun();
     try {
       return await program();
     } catch (error) {
@@ -234,6 +233,34 @@ const guardedProgram =
       return undefined;
     }
   };
+
+/**
+ * Has Pulumi run an inline program, and closes its connections afterwards. The SDK leaves them open,
+ * and that of a failed run goes on trying: a later engine at the same port cannot be reached, and its
+ * program counts as one that declares nothing.
+ *
+ * @throws StackFailure if the run ended without beginning the program
+ */
+export const runInline = async <T>(
+  program: PulumiFn,
+  run: (program: PulumiFn) => Promise<T>,
+): Promise<T> => {
+  const connections: unknown[] = [];
+  const connected: PulumiFn = () => {
+    connections.push(pulumi.runtime.getEngine(), pulumi.runtime.getMonitor());
+    return program();
+  };
+  try {
+    const result = await run(connected);
+    if (connections.length > 0) return result;
+    throw new StackFailure(
+      "Pulumi ended without running the program, as if it declared nothing. Start the stack again, in a new process.",
+    );
+  } finally {
+    for (const each of connections)
+      if (isObject(each) && typeof each.close === "function") each.close();
+  }
+};
 
 /** The result of a Pulumi run. */
 export interface StackRun {
@@ -264,21 +291,13 @@ const runPulumi = async (
   const first = await records.nextCall();
   let printed = "";
   let thrown: unknown;
-  // Refresh and destroy do not run the program.
-  let isBegun = program === undefined || command === "refresh" || command === "destroy";
   const add = (text: string): void => {
     printed += text;
   };
-  const guarded =
-    program &&
-    guardedProgram(
-      program,
-      () => (isBegun = true),
-      (error) => (thrown = error),
-    );
+  const guarded = program && guardedProgram(program, (error) => (thrown = error));
   const output = { color: "never", onOutput: add, onError: add, signal } as const;
-  const options = guarded ? { ...output, program: guarded } : output;
-  const run = async () => {
+  const run = async (program?: PulumiFn) => {
+    const options = program ? { ...output, program } : output;
     if (command === "preview")
       return { changes: (await stack.preview(options)).changeSummary, outputs: {} };
     if (command === "up") {
@@ -287,7 +306,11 @@ const runPulumi = async (
     }
     return { changes: (await stack[command](options)).summary.resourceChanges, outputs: {} };
   };
-  const { changes, outputs } = await time.during(run).catch((error: unknown) => {
+  // A refresh and a destroy do not run the program.
+  const isInlineRun = guarded && (command === "up" || command === "preview");
+  const done = time.during(() => (isInlineRun ? runInline(guarded, run) : run(guarded)));
+  const { changes, outputs } = await done.catch((error: unknown) => {
+    if (error instanceof StackFailure) throw error;
     const cause = thrown ?? error;
     throw signal.aborted
       ? new StackFailure(
@@ -297,11 +320,6 @@ const runPulumi = async (
           cause,
         });
   });
-  // After a failed run, the SDK may connect to the ended engine, and takes the program for an empty one.
-  if (!isBegun)
-    throw new StackFailure(
-      `pulumi ${command} ended without running the program, as if it declared nothing. Start the stack again, in a new process.`,
-    );
   const calls = await records.calls(first);
   return { changes: { ...changes }, calls, printed, outputs };
 };

@@ -190,7 +190,7 @@ test("a run that does not begin the program fails, whatever Pulumi says of it", 
   // As the SDK does when its connection breaks before the program begins.
   const withoutProgram = vi.spyOn(shop.stack, "up");
   withoutProgram.mockImplementation((options) => up({ ...options, program: async () => ({}) }));
-  await expect(shop.up()).rejects.toThrow("pulumi up ended without running the program");
+  await expect(shop.up()).rejects.toThrow("Pulumi ended without running the program");
 });
 
 // The last, as the SDK keeps the connection of a run that failed.

@@ -7,6 +7,7 @@ import {
   type PulumiFn,
   type Stack,
 } from "@pulumi/pulumi/automation/index.js";
+import { runInline } from "../../sdk/testing/pulumi-stack.js";
 
 /** A stack of the real engine on a backend of its own. */
 export interface TestStack {
@@ -56,8 +57,11 @@ export const testStack = async (
   stack.outputs = async () => ({});
   return {
     stack,
-    up: (program, ...replace) => stack.up({ program, ...(replace.length > 0 ? { replace } : {}) }),
-    preview: (program) => stack.preview({ program }),
+    up: (given, ...replace) =>
+      runInline(given, (program) =>
+        stack.up({ program, ...(replace.length > 0 ? { replace } : {}) }),
+      ),
+    preview: (given) => runInline(given, (program) => stack.preview({ program })),
     state: () =>
       readFileSync(join(folder, ".pulumi", "stacks", "shop", `${stackName}.json`), "utf8"),
     remove: async () => rmSync(folder, { recursive: true, force: true }),
