@@ -7,17 +7,15 @@
 . "$(dirname "$0")/common.bash"
 use_package oauth4webapi 3.8.8
 cat >token.mjs <<'JS'
-import { createServer } from "node:http";
 import * as oauth from "oauth4webapi";
+import { serve } from "./server.js";
 
-const server = createServer((call, response) => {
+const { server, url: issuer } = await serve((call, response) => {
   const [, status, challenge] = call.url.split("/");
   if (challenge) response.setHeader("www-authenticate", 'Basic realm="tokens"');
   response.writeHead(Number(status), { "content-type": "application/json" });
   response.end(JSON.stringify({ error: "invalid_client" }));
 });
-await new Promise((resolve) => server.listen(0, "localhost", resolve));
-const issuer = `http://localhost:${server.address().port}`;
 const client = { client_id: "shop" };
 for (const path of ["400", "401", "401/challenge"]) {
   const service = { issuer, token_endpoint: `${issuer}/${path}` };

@@ -6,12 +6,12 @@
 # by undici's interceptor `decompress`.
 . "$(dirname "$0")/common.bash"
 cat >call.js <<'JS'
-const { createServer } = require("node:http");
 const { brotliCompressSync, deflateSync, gzipSync } = require("node:zlib");
 const { Agent, fetch: fetchOfUndici, interceptors, request } = require("undici");
+const { serve } = require("./server.js");
 const encodings = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
 const lines = Array.from({ length: 5_000 }, (_, index) => `line ${index}`).join("\n");
-const server = createServer((call, response) => {
+const served = serve((call, response) => {
   const encoding = call.url.slice(1);
   const whole = encodings[encoding](lines);
   const cut = whole.subarray(0, whole.length / 2);
@@ -23,10 +23,10 @@ const ways = {
   undici: async (url) => (await fetchOfUndici(url)).text(),
   ...(dispatcher && { decompress: async (url) => (await request(url, { dispatcher })).body.text() }),
 };
-server.listen(0, "localhost", async () => {
+served.then(async ({ url }) => {
   for (const [way, text] of Object.entries(ways)) {
     for (const encoding of Object.keys(encodings)) {
-      const seen = await text(`http://localhost:${server.address().port}/${encoding}`).then(
+      const seen = await text(`${url}/${encoding}`).then(
         (got) => (got.length < lines.length && lines.startsWith(got) ? "a part" : "else"),
         (error) => error.code,
       );

@@ -4,13 +4,14 @@
 # Seen on 2026-11-29 (undici 8.12.4): it sends If-Match if there was an ETag. Without one, it takes the rest of whatever
 # is there now: the caller gets 200 and half of the old content with half of the new.
 . "$(dirname "$0")/common.bash"
+use_node 24.21.0
 use_package undici 8.12.4
 cat >program.mjs <<'JS'
-import { createServer } from "node:http";
 import { Agent, request, RetryAgent } from "undici";
+import { serve } from "./server.js";
 
 let content = "old-old-old-";
-const server = createServer((call, answer) => {
+const { server, url } = await serve((call, answer) => {
   const start = Number(/^bytes=(\d+)-/.exec(call.headers.range ?? "")?.[1] ?? 0);
   if (call.headers.range === undefined) {
     answer.writeHead(200, { "content-length": content.length });
@@ -21,9 +22,8 @@ const server = createServer((call, answer) => {
     answer.writeHead(206, { "content-range": range }).end(content.slice(start));
   }
 });
-await new Promise((listens) => server.listen(0, "localhost", listens));
 const dispatcher = new RetryAgent(new Agent(), { minTimeout: 1 });
-const { statusCode, body } = await request(`http://localhost:${server.address().port}`, { dispatcher });
+const { statusCode, body } = await request(url, { dispatcher });
 console.log(statusCode, await body.text());
 await dispatcher.close();
 server.close();

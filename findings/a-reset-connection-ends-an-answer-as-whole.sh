@@ -6,10 +6,10 @@
 . "$(dirname "$0")/common.bash"
 cat >call.js <<'JS'
 const { get } = require("node:http");
-const { createServer } = require("node:net");
 const { request } = require("undici");
+const { serveSockets } = require("./server.js");
 const [, , way, header = ""] = process.argv;
-const server = createServer((socket) => {
+const served = serveSockets((socket) => {
   socket.on("error", () => {});
   socket.once("data", () => {
     socket.write(`HTTP/1.1 200 OK\r\n${header && `${header}\r\n`}\r\nhalf`);
@@ -28,8 +28,7 @@ const ways = {
       }).on("error", reject);
     }),
 };
-server.listen(0, "localhost", async () => {
-  const url = `http://localhost:${server.address().port}/`;
+served.then(async ({ url }) => {
   console.log(await ways[way](url).catch((error) => (error.cause ?? error).code));
   process.exit();
 });

@@ -4,25 +4,24 @@
 # ends by its signal only when its turn comes. A limit of 100 ms then lasts as long as the others' calls, and
 # headersTimeout does not run either.
 . "$(dirname "$0")/common.bash"
+use_node 24.21.0
 use_package undici 8.12.4
 cat >program.mjs <<'JS'
-import { createServer } from "node:http";
 import { Agent, fetch, request } from "undici";
+import { serve } from "./server.js";
 
 let finish;
-const server = createServer((call, answer) => {
+const { server, url } = await serve((call, answer) => {
   if (call.url === "/first") finish = () => answer.end();
   else answer.end();
 });
-await new Promise((listens) => server.listen(0, "localhost", listens));
-const to = (path) => `http://localhost:${server.address().port}${path}`;
 for (const [name, call] of Object.entries({ fetch, request })) {
   const dispatcher = new Agent({ connections: 1 });
-  const first = request(to("/first"), { dispatcher }).then(({ body }) => body.dump());
+  const first = request(`${url}/first`, { dispatcher }).then(({ body }) => body.dump());
   const events = [];
   const ended = (what) => () => void events.push(what);
   const options = { dispatcher, signal: AbortSignal.timeout(100), headersTimeout: 100 };
-  const second = call(to("/second"), options).then(ended("answered"), ended("aborted"));
+  const second = call(`${url}/second`, options).then(ended("answered"), ended("aborted"));
   await new Promise((over) => setTimeout(over, 1500));
   events.push("first ends");
   finish();

@@ -7,10 +7,10 @@
 . "$(dirname "$0")/common.bash"
 cat >call.js <<'JS'
 const { request } = require("node:http");
-const { createServer } = require("node:net");
+const { serveSockets } = require("./server.js");
 const [, , way, interim] = process.argv;
 const answer = "HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n";
-const server = createServer((socket) => {
+const served = serveSockets((socket) => {
   socket.on("error", () => {});
   socket.once("data", () => socket.write(`HTTP/1.1 ${interim} Interim\r\n\r\n${answer}`));
 });
@@ -23,16 +23,16 @@ const ways = {
       sent.on("error", reject).end("x");
     }),
 };
-server.listen(0, "localhost", async () => {
-  const url = `http://localhost:${server.address().port}/`;
+served.then(async ({ url }) => {
   console.log(await ways[way](url).catch((error) => (error.cause ?? error).message));
   process.exit();
 });
 JS
 
-for undici in 7.16.0 8.12.4; do
-  quietly npm install --no-audit --no-fund --prefix . "undici@$undici"
-  echo "undici $undici, Node.js $(node --version)"
+for seen in "22.19.0 7.16.0" "24.21.0 8.12.4"; do
+  read -r node undici <<<"$seen"
+  use_node "$node"
+  use_package undici "$undici"
   for interim in 102 103; do
     for way in undici fetch http; do expect "$way after a $interim" "$(node call.js $way $interim)" 201; done
   done

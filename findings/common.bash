@@ -4,6 +4,7 @@
 #   use_sdk 3.276.0             makes a project for program.js with @pulumi/pulumi of that version
 #   use_package undici 8.12.4   installs that package
 #   use_node 24.21.0            puts that Node.js first on PATH
+#   serve(answer)               in ./server.js: an HTTP server on a free port, and its URL
 #   use_plugin                  gives it `plugin.js`, whose class is Thing in ./thing.js
 #   quietly COMMAND…            shows what it printed only if it fails
 #   expect "what it is" "$seen" "$wanted"
@@ -21,6 +22,7 @@ export PULUMI_CONFIG_PASSPHRASE=finding PULUMI_SKIP_UPDATE_CHECK=true NO_COLOR=1
 mkdir -p "$folder/backend" "$folder/work"
 path=$PATH
 cd "$folder/work"
+cp "$scripts/server.js" .
 
 quietly() {
   "$@" >"$folder/printed" 2>&1 || { cat "$folder/printed" >&2; exit 1; }
