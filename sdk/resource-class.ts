@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { assetContent, takesFile } from "../provider/definition/asset-content.js";
 import { autoName } from "../provider/definition/automatic-name.js";
 import { type Definition, type Fields, outputFields } from "../provider/definition/define.js";
-import { markedSecrets } from "../provider/definition/fields.js";
+import { markedSecrets, memberPath } from "../provider/definition/fields.js";
 import type { FoundBy } from "../provider/definition/found-object.js";
 import { namingOf } from "../provider/definition/kinds.js";
 import { isObject, type JsonObject, objectOf } from "../provider/kernel/json.js";
@@ -130,10 +130,9 @@ const findUnknownBelow = async (value: unknown, path: string): Promise<readonly 
   }
   if (value instanceof Promise) return findUnknownBelow(await value, path);
   if (typeof value !== "object" || value === null || pulumi.Resource.isInstance(value)) return [];
-  const below = Object.entries(value).map(([name, member]) => {
-    const step = Array.isArray(value) ? `[${name}]` : path && `.${name}`;
-    return findUnknownBelow(member, path + (step || name));
-  });
+  const below = Object.entries(value).map(([name, member]) =>
+    findUnknownBelow(member, Array.isArray(value) ? `${path}[${name}]` : memberPath(path, name)),
+  );
   return (await Promise.all(below)).flat();
 };
 
